@@ -1,0 +1,93 @@
+"""Answers that are not results: every error that may cross the contract.
+
+Any other exception that leaves an implementation is reported as status `error`, never as a correct rejection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+
+class Reason(StrEnum):
+    """Why a call was rejected: the CP shared-KV vocabulary. Reasons are compared, texts never are."""
+
+    PREFIX_NOT_PAGE_ALIGNED = "prefix_not_page_aligned"
+    PREFIX_NEGATIVE = "prefix_negative"
+    EXTEND_EMPTY = "extend_empty"
+    CP_SIZE_TOO_SMALL = "cp_size_too_small"
+    PAGE_SIZE_TOO_SMALL = "page_size_too_small"
+    SPLIT_NOT_IN_SEQUENCE = "split_not_in_sequence"
+    PAGE_NOT_ALLOCATED = "page_not_allocated"
+    PAGE_OUTSIDE_POOL = "page_outside_pool"
+    PAGE_NAMED_TWICE = "page_named_twice"
+    ALLOCATION_WITHOUT_OWNERS = "allocation_without_owners"
+    SNAPSHOT_UNKNOWN = "snapshot_unknown"
+
+    @property
+    def clause(self) -> str:
+        """Return the id of the clause that this reason belongs to."""
+        return _CLAUSE_OF_REASON[self]
+
+
+_CLAUSE_OF_REASON = {
+    Reason.PREFIX_NOT_PAGE_ALIGNED: "RFC-0002:C-SPLIT",
+    Reason.PREFIX_NEGATIVE: "RFC-0002:C-SPLIT",
+    Reason.EXTEND_EMPTY: "RFC-0002:C-SPLIT",
+    Reason.CP_SIZE_TOO_SMALL: "RFC-0002:C-SPLIT",
+    Reason.PAGE_SIZE_TOO_SMALL: "RFC-0002:C-SPLIT",
+    Reason.SPLIT_NOT_IN_SEQUENCE: "RFC-0002:C-SPLIT",
+    Reason.PAGE_NOT_ALLOCATED: "RFC-0001:C-RELEASE",
+    Reason.PAGE_OUTSIDE_POOL: "RFC-0001:C-RELEASE",
+    Reason.PAGE_NAMED_TWICE: "RFC-0001:C-RELEASE",
+    Reason.ALLOCATION_WITHOUT_OWNERS: "RFC-0001:C-CONSERVATION",
+    Reason.SNAPSHOT_UNKNOWN: "RFC-0001:C-CONSERVATION",
+}
+
+
+class ContractError(Exception):
+    """An error that the contract knows. Its fields cross the wire; its text is for people only."""
+
+
+class Rejected(ContractError):
+    """The call is invalid as it stands; repeating it unchanged cannot succeed, and nothing changed."""
+
+    def __init__(self, reason: Reason, detail: str = "") -> None:
+        super().__init__(reason, detail)
+        self.reason = reason
+        self.detail = detail
+
+    def __str__(self) -> str:
+        return f"rejected: {self.reason}" + (f" ({self.detail})" if self.detail else "")
+
+
+class CapacityWait(ContractError):
+    """The pool is short now; the same call can succeed once pages were given back, and nothing changed.
+
+    Each field holds one count a lane, in pages: `required` by the call, `available` (free and evictable
+    together), and `deficit`, which is what is required beyond what is available, zero where nothing is missing.
+    """
+
+    def __init__(self, required: Sequence[int], available: Sequence[int], deficit: Sequence[int]) -> None:
+        super().__init__(tuple(required), tuple(available), tuple(deficit))
+        self.required = tuple(required)
+        self.available = tuple(available)
+        self.deficit = tuple(deficit)
+
+    def __str__(self) -> str:
+        lanes = ", ".join(
+            f"lane {lane}: required {need}, available {have}, deficit {short}"
+            for lane, (need, have, short) in enumerate(zip(self.required, self.available, self.deficit, strict=False))
+        )
+        return f"capacity wait: {lanes}"
+
+
+class Unsupported(ContractError):
+    """The feature is not claimed, and nothing changed."""
+
+    def __init__(self, feature: str) -> None:
+        super().__init__(feature)
+        self.feature = feature
+
+    def __str__(self) -> str:
+        return f"unsupported: {self.feature}"
