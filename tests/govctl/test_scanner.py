@@ -1,0 +1,124 @@
+"""Marks are read from source without importing it."""
+
+import pytest
+
+from govctl.marks import MarkKind
+from govctl.problems import ProblemKind, Problems
+from govctl.scanner import Scan, scan_source
+
+ID = "RFC-0001:C-RULE#S1"
+OTHER = "RFC-0001:C-RULE#S2"
+
+
+def scanned(source: str) -> Scan:
+    scan = Scan()
+    scan_source("suite/x.py", source, scan, Problems())
+    return scan
+
+
+def test_a_check_has_its_slug_and_all_its_statements() -> None:
+    (mark,) = scanned(f'@check("a.b", "{ID}", "{OTHER}", depends_on=("a.c",))\ndef test_x(): ...\n').marks
+
+    assert (mark.kind, mark.slug, mark.statements) == (MarkKind.CHECK, "a.b", (ID, OTHER))
+    assert mark.depends_on == ("a.c",)
+
+
+def test_a_mark_is_found_on_an_attribute_in_a_class_and_under_a_condition() -> None:
+    source = f'class C:\n    if True:\n        @marks.law("{ID}", on="a.b")\n        async def f(self): ...\n'
+    (mark,) = scanned(source).marks
+
+    assert (mark.function, mark.place.line, mark.place.column) == ("f", 3, 10)
+
+
+def test_the_column_counts_characters_and_not_bytes() -> None:
+    (bad,) = scanned('@check("ä.b", x)\ndef f(): ...\n').bad_marks
+
+    assert bad.place.column == 15
+
+
+def test_a_mutant_says_what_it_breaks_besides() -> None:
+    source = f'@mutant("a.b", kills="{ID}", also={{"{OTHER}": "because"}})\nclass M: ...\n'
+    (mark,) = scanned(source).marks
+
+    assert (mark.statements, mark.also) == ((ID,), {OTHER: "because"})
+
+
+def test_a_benign_variant_serves_no_statement() -> None:
+    (mark,) = scanned(f'@benign("a.b", declines={{"{ID}": "because"}})\nclass M: ...\n').marks
+
+    assert (mark.kind, mark.statements, mark.also) == (MarkKind.BENIGN, (), {ID: "because"})
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "@law(ID, on='x')",
+        "@law(f'{ID}')",
+        "@check('a.b', *IDS)",
+        "@check(**all)",
+        "@mutant('a.b', kills=ID)",
+        f"@mutant('a.b', kills='{ID}', also=ALSO)",
+        f"@mutant('a.b', kills='{ID}', also={{**ALSO}})",
+        f"@check('a.b', '{ID}', depends_on=OTHERS)",
+    ],
+)
+def test_what_is_not_literal_is_a_bad_mark(source: str) -> None:
+    (bad,) = scanned(f"{source}\ndef f(): ...\n").bad_marks
+
+    assert not bad.is_literal
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "@law",
+        "@law()",
+        f"@law('{ID}', '{OTHER}')",
+        "@check('a.b')",
+        f"@check('no slug', '{ID}')",
+        f"@check('{ID}')",
+        "@mutant('a.b')",
+        f"@mutant('a.b', '{ID}')",
+        "@benign()",
+    ],
+)
+def test_what_has_the_wrong_arguments_is_a_bad_mark(source: str) -> None:
+    (bad,) = scanned(f"{source}\ndef f(): ...\n").bad_marks
+
+    assert bad.is_literal
+
+
+def test_an_import_under_another_name_is_a_bad_mark() -> None:
+    assert scanned("from marks import law as l\n").bad_marks
+    assert scanned("from marks import law\n@property\ndef f(): ...\n").bad_marks == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '@pytest.mark.skip(reason="x")\n{check}',
+        "@pytest.mark.skipif(True)\n{check}",
+        "@mark.xfail\n{check}",
+        "pytestmark = pytest.mark.skip\n{check}",
+        "pytestmark = [pytest.mark.slow, pytest.mark.skipif(X)]\n{check}",
+    ],
+)
+def test_a_check_that_does_not_run_is_known_as_skipped(source: str) -> None:
+    (mark,) = scanned(source.replace("{check}", f'@check("a.b", "{ID}")\ndef test_x(): ...\n')).marks
+
+    assert mark.skipped_by
+
+
+def test_a_class_that_is_skipped_skips_its_checks() -> None:
+    source = f'@pytest.mark.skip\nclass TestX:\n    @check("a.b", "{ID}")\n    def test_x(self): ...\n'
+    (mark,) = scanned(source).marks
+
+    assert mark.skipped_by == "pytest.mark.skip"
+
+
+@pytest.mark.parametrize("source", ["@check(\n", "@check\x00\ndef f(): ...", "@check(" + "(" * 500 + ")" * 500 + ")\n"])
+def test_what_is_not_python_is_a_problem(source: str) -> None:
+    problems = Problems()
+    scan_source("suite/x.py", source, Scan(), problems)
+
+    assert [problem.kind for problem in problems.found] == [ProblemKind.PYTHON_SYNTAX]

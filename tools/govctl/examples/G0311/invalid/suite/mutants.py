@@ -1,0 +1,11 @@
+"""The mutants of the example."""
+
+
+@mutant("room.takes-all", kills="RFC-0001:C-RULE#S1")
+class TakesAll(Model):
+    """Gives the last page away."""
+
+
+@benign("room.takes-all")
+class TakesLast(Model):
+    """Gives the last page away."""

@@ -1,0 +1,11 @@
+"""The checks of the example."""
+
+
+@check("room.one-page", "RFC-0001:C-RULE#S1")
+def test_a_lane_keeps_one_page_free(lane):
+    """A full lane could not take the next page."""
+
+
+@check("room.two-pages", "RFC-0001:C-RULE#S1", depends_on=("room.one-pages",))
+def test_a_lane_with_two_pages_gives_one(lane):
+    """The second page would be lost."""

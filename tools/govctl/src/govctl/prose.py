@@ -1,0 +1,126 @@
+"""Sentences and BCP 14 keywords of Markdown prose.
+
+Knows how a normative sentence is found in text. Knows nothing of files, ids or the lock.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from govctl.grammar import without_code
+
+_KEYWORD = re.compile(
+    r"(?<![A-Za-z0-9_-])(?:MUST(?:\s+NOT)?|SHALL(?:\s+NOT)?|SHOULD(?:\s+NOT)?|(?:NOT\s+)?RECOMMENDED|REQUIRED|MAY|OPTIONAL)"
+    r"(?![A-Za-z0-9_-])"
+)
+_LEVELS = {"MUST": "MUST", "SHALL": "MUST", "REQUIRED": "MUST", "SHOULD": "SHOULD", "MAY": "MAY", "OPTIONAL": "MAY"}
+_END_OF_SENTENCE = re.compile(r"[.!?][\"')\]*_]*\s+(?=[\"'(*_\[`]*[A-Z0-9`\[])")
+_ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|cf|vs|etc|resp|approx|no|fig|sec)|\b[A-Z])\.$", re.IGNORECASE)
+_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,4}[.)])\s+")
+_RATIONALE = re.compile(r"\*\*Rationale:?\*\*:?")
+
+
+@dataclass(frozen=True, kw_only=True)
+class NormativeSentence:
+    """A sentence of prose that holds, or inherits, a keyword; `needle` is the part that stands in the text as it is."""
+
+    text: str
+    needle: str
+    keywords: tuple[str, ...]
+
+
+def collapse(text: str) -> str:
+    """Collapse every run of white space into one blank."""
+    return " ".join(text.split())
+
+
+def keywords(text: str) -> tuple[str, ...]:
+    """Return the upper-case BCP 14 keywords of the text in order, code left out; MUST NOT is one keyword."""
+    return tuple(collapse(match.group()) for match in _KEYWORD.finditer(without_code(text)))
+
+
+def level(keyword: str) -> str:
+    """Return MUST, SHOULD or MAY: the strength of a keyword."""
+    return "SHOULD" if keyword.endswith("RECOMMENDED") else _LEVELS[keyword.partition(" ")[0]]
+
+
+def sentences(text: str) -> list[str]:
+    """Split one paragraph into its sentences; a stop inside code or after an abbreviation ends none."""
+    flat = collapse(text)
+    shadow = without_code(flat, "`")
+    found, start = [], 0
+    for match in _END_OF_SENTENCE.finditer(shadow):
+        head = flat[start : match.start() + 1]
+        if not _ABBREVIATION.search(head):
+            found.append(flat[start : match.end()].strip())
+            start = match.end()
+    found.append(flat[start:].strip())
+    return [sentence for sentence in found if sentence]
+
+
+def normative_sentences(text: str) -> list[NormativeSentence]:
+    """Return the statements of a clause in prose form; list items inherit the keyword of their lead-in.
+
+    A lead-in from which no item inherits is a statement of its own.
+    """
+    found: list[NormativeSentence] = []
+    lead_in = ""
+    has_heir = True
+    for is_item, block in [*_blocks(text), (False, "")]:
+        if is_item and lead_in and not keywords(block):
+            found.append(_inherited(lead_in, block))
+            has_heir = True
+            continue
+        parts = sentences(block)
+        if not is_item:
+            found.extend([] if has_heir else [_own(lead_in)])
+            is_lead_in = bool(parts) and parts[-1].endswith(":") and bool(keywords(parts[-1]))
+            lead_in, has_heir = (parts.pop(), False) if is_lead_in else ("", True)
+        found.extend(_own(part) for part in parts if keywords(part))
+    return found
+
+
+def keyword_lines(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield each line that holds a keyword, with its keywords; code and rationale paragraphs are left out."""
+    is_rationale = False
+    for line, bare in zip(text.split("\n"), without_code(text).split("\n"), strict=True):
+        is_rationale = bool(line.strip()) and (is_rationale or _RATIONALE.match(line.strip()) is not None)
+        if not is_rationale and keywords(bare):
+            yield line.strip(), keywords(bare)
+
+
+def _own(sentence: str) -> NormativeSentence:
+    return NormativeSentence(text=sentence, needle=sentence, keywords=keywords(sentence))
+
+
+def _inherited(lead_in: str, item: str) -> NormativeSentence:
+    flat = collapse(item)
+    return NormativeSentence(text=f"{lead_in} {flat}", needle=flat, keywords=keywords(lead_in))
+
+
+def _blocks(text: str) -> Iterator[tuple[bool, str]]:
+    """Yield paragraphs and list items; code, headings, tables and a rationale are no statements."""
+    block: list[str] = []
+    is_item = is_rationale = False
+    fence = ""
+    for line in [*text.split("\n"), ""]:
+        stripped, fence = _outside_fence(line.strip(), fence)
+        item = _ITEM.match(line) if stripped else None
+        if block and (not stripped or item or stripped[0] in "#|"):
+            yield is_item, "\n".join(block)
+            block, is_item = [], False
+        is_rationale = bool(stripped) and (is_rationale or _RATIONALE.match(stripped) is not None)
+        if not stripped or is_rationale or stripped[0] in "#|":
+            continue
+        is_item = is_item or item is not None
+        block.append(line[item.end() :].strip() if item else stripped)
+
+
+def _outside_fence(stripped: str, fence: str) -> tuple[str, str]:
+    """Return what of a line is outside fenced code, and the fence that is open after it."""
+    marks = stripped[:3] if stripped[:3] in {"```", "~~~"} else ""
+    if fence:
+        return "", "" if marks == fence else fence
+    return ("", marks) if marks else (stripped, "")

@@ -1,0 +1,140 @@
+"""A loaded tree: everything that rules look at.
+
+Knows the whole and its indexes. Knows nothing of the file system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeVar
+
+from govctl import grammar
+from govctl.config import Config
+from govctl.digests import catalogue_digest, statements_digest
+from govctl.evidence import EvidenceFile
+from govctl.lock import Lock
+from govctl.marks import BadMark, Mark, MarkKind
+from govctl.problems import Problem
+from govctl.specification import Clause, Rfc, Statement
+
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FacetSources:
+    """Files of a facet by kind, and the digest of each kind."""
+
+    files: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    digests: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tree:
+    """All that was read. `broken` names RFCs and clauses whose file is there but could not be used."""
+
+    config: Config
+    is_config_broken: bool = False
+    are_sources_broken: bool = False
+    is_lock_broken: bool = False
+    rfcs: tuple[Rfc, ...] = ()
+    clauses: tuple[Clause, ...] = ()
+    broken: frozenset[str] = frozenset()
+    marks: tuple[Mark, ...] = ()
+    bad_marks: tuple[BadMark, ...] = ()
+    lock: Lock = field(default_factory=Lock)
+    evidence: Mapping[str, EvidenceFile] = field(default_factory=dict)
+    broken_evidence: frozenset[str] = frozenset()
+    sources: Mapping[str, FacetSources] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+
+    @cached_property
+    def rfc_by_id(self) -> dict[str, Rfc]:
+        """Map ids to RFCs; of two with one id, the first."""
+        return _first((rfc.id, rfc) for rfc in self.rfcs)
+
+    @cached_property
+    def clause_by_id(self) -> dict[str, Clause]:
+        """Map full ids to clauses; of two with one id, the first."""
+        return _first((clause.id, clause) for clause in self.clauses)
+
+    @cached_property
+    def statement_by_id(self) -> dict[str, Statement]:
+        """Map full ids to statements, those of withdrawn clauses too."""
+        return _first((statement.id, statement) for clause in self.clauses for statement in clause.statements)
+
+    @cached_property
+    def checks(self) -> tuple[Mark, ...]:
+        """Return all checks, skipped ones too."""
+        return tuple(mark for mark in self.marks if mark.kind is MarkKind.CHECK)
+
+    @cached_property
+    def _marks_by_statement(self) -> dict[tuple[MarkKind, str], list[Mark]]:
+        index: dict[tuple[MarkKind, str], list[Mark]] = {}
+        for mark in self.marks:
+            for statement in dict.fromkeys(mark.statements):
+                index.setdefault((mark.kind, statement), []).append(mark)
+        return index
+
+    def marks_of(self, kind: MarkKind, statement: str) -> list[Mark]:
+        """Return the marks of one kind that serve a statement."""
+        return self._marks_by_statement.get((kind, statement), [])
+
+    def live_checks_of(self, statement: str) -> list[Mark]:
+        """Return the checks of a statement that run."""
+        return [mark for mark in self.marks_of(MarkKind.CHECK, statement) if not mark.skipped_by]
+
+    @cached_property
+    def _clauses_by_rfc(self) -> dict[str, list[Clause]]:
+        index: dict[str, list[Clause]] = {}
+        for clause in self.clause_by_id.values():
+            index.setdefault(clause.rfc, []).append(clause)
+        return index
+
+    def clauses_of(self, rfc: str) -> list[Clause]:
+        """Return the clauses of an RFC in reading order, then those that no section lists."""
+        listed: dict[str, int] = {}
+        for section in self.rfc_by_id[rfc].sections if rfc in self.rfc_by_id else ():
+            for name in section.clauses:
+                listed.setdefault(name, len(listed))
+        return sorted(
+            self._clauses_by_rfc.get(rfc, ()), key=lambda clause: (listed.get(clause.name, len(listed)), clause.name)
+        )
+
+    def active_statements_of(self, rfc: str) -> list[Statement]:
+        """Return the statements of the active clauses of an RFC, in reading order."""
+        return [s for clause in self.clauses_of(rfc) if clause.is_active for s in clause.statements]
+
+    def knows(self, identifier: str) -> bool:
+        """Say whether an id exists, or may exist in a file that could not be used."""
+        if grammar.rfc_of(identifier) in self.broken or grammar.clause_of(identifier) in self.broken:
+            return True
+        return identifier in self.rfc_by_id or identifier in self.clause_by_id or identifier in self.statement_by_id
+
+    @property
+    def is_partial(self) -> bool:
+        """Say whether so much is unreadable that nothing can be said about coverage."""
+        return self.is_config_broken or self.are_sources_broken or bool(self.broken)
+
+    def digests_of(self, rfc: str) -> dict[str, str]:
+        """Return the digests that evidence of an RFC must hold."""
+        pairs = [(statement.id, statement.digest) for statement in self.active_statements_of(rfc)]
+        return {"statements": statements_digest(pairs), **self.sources.get(rfc, FacetSources()).digests}
+
+    @cached_property
+    def catalogue(self) -> str:
+        """Return the digest over statements and the checks that are bound to them."""
+        return catalogue_digest(
+            (statement.id, statement.digest, check.slug)
+            for rfc in self.rfc_by_id
+            for statement in self.active_statements_of(rfc)
+            for check in self.live_checks_of(statement.id)
+        )
+
+
+def _first(pairs: Iterable[tuple[str, _Value]]) -> dict[str, _Value]:
+    index: dict[str, _Value] = {}
+    for key, value in pairs:
+        index.setdefault(key, value)
+    return index
