@@ -1,0 +1,252 @@
+"""What can be proven: statements, checks, laws, witnesses, mutants and benign variants, and that they fit together.
+
+Reads `catalogue.json`, which is generated from the specification, and the marks of an explicit tuple of modules. Runs
+nothing and opens nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from importlib import import_module
+from types import ModuleType
+from typing import TypeVar
+
+from sharedkv_conformance.cases import Case, load_cases
+from sharedkv_conformance.marks import Benign, Check, Law, Mutant, Witness
+from sharedkv_conformance.statements import Rfc, Specification, Statement, load_specification
+from sharedkv_conformance.sweep import Ground
+
+Kind = TypeVar("Kind", Mutant, Benign)
+
+SUITE_MODULES = (
+    "sharedkv_conformance.suite.test_planning",
+    "sharedkv_conformance.suite.test_allocation",
+    "sharedkv_conformance.suite.test_allocation_capacity",
+    "sharedkv_conformance.suite.test_allocation_accounting",
+)
+LAW_MODULES = (
+    "sharedkv_conformance.laws.planning",
+    "sharedkv_conformance.laws.allocation",
+    "sharedkv_conformance.laws.allocation_capacity",
+    "sharedkv_conformance.laws.allocation_accounting",
+    "sharedkv_conformance.laws.allocation_cost",
+    "sharedkv_conformance.laws.allocation_witnesses",
+)
+MUTANT_MODULES = (
+    "sharedkv_conformance.mutants.planning",
+    "sharedkv_conformance.mutants.allocation",
+    "sharedkv_conformance.mutants.allocation_capacity",
+    "sharedkv_conformance.mutants.allocation_accounting",
+)
+
+
+class CatalogueError(Exception):
+    """Marks and specification do not fit together; every problem is listed."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__(tuple(problems))
+        self.problems = tuple(problems)
+
+    def __str__(self) -> str:
+        return "the catalogue does not fit together:\n" + "\n".join(f"  {problem}" for problem in self.problems)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Catalogue:
+    """Everything that the suite can prove, each kind in a fixed order; dependencies come before their dependants."""
+
+    specification: Specification
+    checks: tuple[Check, ...] = ()
+    laws: tuple[Law, ...] = ()
+    witnesses: Mapping[str, Witness]
+    mutants: tuple[Mutant, ...] = ()
+    benign: tuple[Benign, ...] = ()
+    cases: Mapping[str, Case]
+
+    @property
+    def rfcs(self) -> Mapping[str, Rfc]:
+        """Return the RFCs by id."""
+        return self.specification.rfcs
+
+    @property
+    def statements(self) -> Mapping[str, Statement]:
+        """Return the statements by id."""
+        return self.specification.statements
+
+    @cached_property
+    def checks_of(self) -> Mapping[str, tuple[Check, ...]]:
+        """Return the checks of each statement, also of those that have none."""
+        return {
+            statement: tuple(check for check in self.checks if statement in check.statements)
+            for statement in self.statements
+        }
+
+    @cached_property
+    def grounds(self) -> Mapping[str, Ground]:
+        """Return for each facet the laws of its statements and the witnesses of its checks."""
+        return {facet: self._ground(facet) for facet in dict.fromkeys(check.facet for check in self.checks)}
+
+    def _ground(self, facet: str) -> Ground:
+        names = {name for check in self.checks if check.facet == facet for name in check.witnesses}
+        specification = self.specification
+        return Ground(
+            laws=[law for law in self.laws if specification.facet(self.statements[law.statement]) == facet],
+            witnesses=[witness for name, witness in self.witnesses.items() if name in names],
+        )
+
+    @cached_property
+    def digest(self) -> str:
+        """Digest which sentence is checked by which check; equal digests mean comparable reports."""
+        triples = sorted(
+            (statement, self.statements[statement].digest, check.slug)
+            for check in self.checks
+            for statement in check.statements
+        )
+        return sha256("".join(f"{' '.join(triple)}\n" for triple in triples).encode()).hexdigest()
+
+    def uncovered_cases(self) -> tuple[Case, ...]:
+        """Return the public cases that no check names."""
+        covered = {case for check in self.checks for case in check.cases}
+        return tuple(case for case in self.cases.values() if case.id not in covered)
+
+
+def load_catalogue() -> Catalogue:
+    """Load the specification and the marks of the package; raises `CatalogueError`."""
+    suite, laws, mutants = (
+        tuple(import_module(name) for name in names) for names in (SUITE_MODULES, LAW_MODULES, MUTANT_MODULES)
+    )
+    return collect(specification=load_specification(), cases=load_cases(), suite=suite, laws=laws, mutants=mutants)
+
+
+def load_laws() -> tuple[Law, ...]:
+    """Load the laws alone, which need neither hypothesis nor pytest."""
+    return tuple(found for name in LAW_MODULES for found in _laws(import_module(name)))
+
+
+def load_witnesses() -> Mapping[str, Witness]:
+    """Load the witnesses alone, by name."""
+    return {found.name: found for name in LAW_MODULES for found in _witnesses(import_module(name))}
+
+
+def collect(
+    *,
+    specification: Specification,
+    cases: Mapping[str, Case],
+    suite: Sequence[ModuleType] = (),
+    laws: Sequence[ModuleType] = (),
+    mutants: Sequence[ModuleType] = (),
+) -> Catalogue:
+    """Collect the marks of modules into a catalogue; raises `CatalogueError` with every problem."""
+    checks = [found for module in suite for found in _checks(module)]
+    witnesses = [found for module in laws for found in _witnesses(module)]
+    catalogue = Catalogue(
+        specification=specification,
+        checks=_dependencies_first(checks),
+        laws=tuple(found for module in laws for found in _laws(module)),
+        witnesses={witness.name: witness for witness in witnesses},
+        mutants=tuple(found for module in mutants for found in _marked(module, "kvconform_mutant", Mutant)),
+        benign=tuple(found for module in mutants for found in _marked(module, "kvconform_benign", Benign)),
+        cases=cases,
+    )
+    problems = [*_twice("witness", [witness.name for witness in witnesses]), *problems_of(catalogue)]
+    if problems:
+        raise CatalogueError(problems)
+    return catalogue
+
+
+def problems_of(catalogue: Catalogue) -> Iterator[str]:
+    """Yield each way in which marks do not fit the specification or one another."""
+    yield from _twice("check", [check.slug for check in catalogue.checks])
+    yield from _twice("variant", [variant.slug for variant in (*catalogue.mutants, *catalogue.benign)])
+    yield from _twice("law", [f"{law.name} of {law.statement}" for law in catalogue.laws])
+    for check in catalogue.checks:
+        yield from _problems_of_check(check, catalogue)
+    for named, statements in _named_statements(catalogue):
+        for statement in statements:
+            if statement not in catalogue.statements:
+                yield f"{named} names an unknown statement {statement}"
+    yield from _cycles(catalogue.checks)
+
+
+def _problems_of_check(check: Check, catalogue: Catalogue) -> Iterator[str]:
+    slugs = {other.slug for other in catalogue.checks}
+    if not check.statements:
+        yield f"check {check.slug} names no statement"
+    for kind, names, known in (
+        ("statement", check.statements, catalogue.statements),
+        ("witness", check.witnesses, catalogue.witnesses),
+        ("case", check.cases, catalogue.cases),
+        ("check to depend on", check.depends_on, slugs),
+    ):
+        for name in names:
+            if name not in known:
+                yield f"check {check.slug} names an unknown {kind} {name}"
+
+
+def _named_statements(catalogue: Catalogue) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for law in catalogue.laws:
+        yield f"law {law.name}", (law.statement,)
+    for mutant in catalogue.mutants:
+        yield f"mutant {mutant.slug}", (mutant.kills, *mutant.also)
+    for benign in catalogue.benign:
+        yield f"benign variant {benign.slug}", tuple(benign.declines)
+
+
+def _twice(kind: str, names: Sequence[str]) -> Iterator[str]:
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        yield f"{kind} {name} is defined twice"
+
+
+def _cycles(checks: Sequence[Check]) -> Iterator[str]:
+    """Yield the checks that can never run; they wait for one another."""
+    placed = {check.slug for check in _placed(checks)}
+    known = {check.slug for check in checks}
+    waiting = [check for check in checks if check.slug not in placed and set(check.depends_on) <= known]
+    if waiting:
+        yield f"checks depend on one another: {', '.join(sorted(check.slug for check in waiting))}"
+
+
+def _dependencies_first(checks: Sequence[Check]) -> tuple[Check, ...]:
+    """Return checks in their order, each after those that it depends on; those that never can stand last."""
+    placed = _placed(checks)
+    return (*placed, *(check for check in checks if check not in placed))
+
+
+def _placed(checks: Sequence[Check]) -> list[Check]:
+    placed: list[Check] = []
+    waiting = list(checks)
+    while ready := next((c for c in waiting if set(c.depends_on) <= {done.slug for done in placed}), None):
+        placed.append(ready)
+        waiting.remove(ready)
+    return placed
+
+
+def _checks(module: ModuleType) -> Iterator[Check]:
+    for value in vars(module).values():
+        if callable(value) and getattr(value, "__module__", "") == module.__name__:
+            found = getattr(value, "__dict__", {}).get("kvconform_check")
+            if isinstance(found, Check):
+                yield found
+
+
+def _laws(module: ModuleType) -> Iterator[Law]:
+    for value in vars(module).values():
+        if isinstance(value, Law) and value.violations.__module__ == module.__name__:
+            yield value
+
+
+def _witnesses(module: ModuleType) -> Iterator[Witness]:
+    for value in vars(module).values():
+        if isinstance(value, Witness) and value.occurred.__module__ == module.__name__:
+            yield value
+
+
+def _marked(module: ModuleType, name: str, kind: type[Kind]) -> Iterator[Kind]:
+    for value in vars(module).values():
+        if isinstance(value, type) and value.__module__ == module.__name__:
+            found = vars(value).get(name)
+            if isinstance(found, kind):
+                yield found

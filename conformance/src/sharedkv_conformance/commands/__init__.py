@@ -1,0 +1,1 @@
+"""The commands of `kvconform`: each module is imported when its command is given."""

@@ -1,0 +1,80 @@
+"""Where a command writes, and what it knows of who reads."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from sharedkv_conformance.console import Paint
+from sharedkv_conformance.contract.implementation import Implementation
+from sharedkv_conformance.description import Described, DescriptionError, described
+from sharedkv_conformance.exits import CommandError, Exit
+from sharedkv_conformance.naming import NamingError, implementation_named
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terminal:
+    """Results go to `out`, everything else to `err`; paths are relative to `folder`."""
+
+    out: TextIO
+    err: TextIO
+    paint: Paint
+    folder: Path
+    columns: int = 80
+
+    def say(self, lines: Iterable[str] | str) -> None:
+        """Write lines to the output; what the terminal cannot show is escaped."""
+        for line in (lines,) if isinstance(lines, str) else lines:
+            self.out.write(line.encode("utf-8", "backslashreplace").decode("utf-8") + "\n")
+
+    def note(self, line: str) -> None:
+        """Write a line that is no result."""
+        self.err.write(line.encode("utf-8", "backslashreplace").decode("utf-8") + "\n")
+
+    def write_file(self, path: Path, text: str) -> None:
+        """Write a result file; its folder is made."""
+        target = self.folder / path
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise CommandError(Exit.USAGE, f"cannot write {path}: {error.strerror}") from error
+
+
+def this_terminal(environment: Mapping[str, str] = os.environ) -> Terminal:
+    """Return the terminal of this process; colours only where a person looks and wants them."""
+    colours = sys.stdout.isatty() and not environment.get("NO_COLOR") and environment.get("TERM") != "dumb"
+    return Terminal(
+        out=sys.stdout,
+        err=sys.stderr,
+        paint=Paint(colours),
+        folder=Path.cwd(),
+        columns=shutil.get_terminal_size().columns,
+    )
+
+
+def opened(name: str, terminal: Terminal) -> Described:
+    """Return the implementation of a name, described."""
+    try:
+        found: Implementation = implementation_named(name, folder=terminal.folder)
+    except NamingError as error:
+        raise CommandError(Exit.USAGE, str(error)) from error
+    try:
+        return described(found)
+    except DescriptionError as error:
+        raise CommandError(Exit.HARNESS, f"--impl {name}: {error}") from error
+
+
+def read_text(path: Path, terminal: Terminal) -> str:
+    """Return the text of a file that a user named."""
+    try:
+        return (terminal.folder / path).read_bytes().decode("utf-8")
+    except OSError as error:
+        raise CommandError(Exit.USAGE, f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise CommandError(Exit.USAGE, f"{path}: not UTF-8 text: {error.reason} at byte {error.start}") from error

@@ -1,0 +1,1 @@
+"""How histories are drawn, by facet."""

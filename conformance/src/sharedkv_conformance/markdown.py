@@ -1,0 +1,78 @@
+"""A report as Markdown: the verdict first, then what failed, then every statement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sharedkv_conformance.report_form import CheckForm, ProfileForm, ReportForm, StatementForm
+
+FINE = ("pass", "inapplicable", "not-run")
+
+
+def render_markdown(report: ReportForm) -> str:
+    """Return a report as Markdown; equal reports give equal text."""
+    return "\n".join(_lines(report)) + "\n"
+
+
+def _lines(report: ReportForm) -> Iterator[str]:
+    implementation = report["implementation"]
+    yield f"# Conformance of {_cell(implementation['name'])} {_cell(implementation['version'])}"
+    for profile in report["profiles"]:
+        yield from ("", f"**{_cell(profile['name'])}**: {_cell(profile['headline'])}", "")
+        yield from _counts(profile)
+    yield from ("", *_facts(report))
+    if failed := [check for check in report["checks"] if check["status"] not in FINE]:
+        yield from ("", "## What did not pass")
+        for check in failed:
+            yield from _failure(check, report)
+    yield from ("", "## Statements", "", "| statement | level | verdict | checks |", "|---|---|---|---|")
+    for statement in report["statements"]:
+        yield _statement(statement)
+
+
+def _counts(profile: ProfileForm) -> Iterator[str]:
+    yield "| level | verdict | statements |"
+    yield "|---|---|---|"
+    for level, counts in (("MUST", profile["must"]), ("SHOULD", profile["should"]), ("excluded", profile["excluded"])):
+        for verdict, count in sorted(counts.items()):
+            yield f"| {level} | {_cell(verdict)} | {count} |"
+
+
+def _facts(report: ReportForm) -> Iterator[str]:
+    run, suite = report["run"], report["suite"]
+    yield f"- Suite: {_cell(suite['name'])} {_cell(suite['version'])}, contract {_cell(suite['contract'])}"
+    rfcs = ", ".join(f"{name} {rfc['version']}" for name, rfc in sorted(report["specification"]["rfcs"].items()))
+    yield f"- Specification: {_cell(rfcs)}; catalogue `{report['specification']['digest'][:12]}`"
+    yield f"- Features claimed: {_cell(', '.join(report['implementation']['features'])) or 'none'}"
+    effort = run["effort"]
+    yield f"- Effort: {_cell(effort['name'])}, {effort['examples']} histories of up to {effort['steps']} calls a property"
+    versions = ", ".join(f"{name} {version}" for name, version in sorted(run["versions"].items()))
+    yield f"- Versions: {_cell(versions)}"
+    if not run["complete"]:
+        yield "- The run was filtered: its verdict is incomplete"
+
+
+def _failure(check: CheckForm, report: ReportForm) -> Iterator[str]:
+    yield from ("", f"### {_cell(check['check'])}: {check['status']}", "", _cell(check["meaning"]), "")
+    sentences = {statement["id"]: statement["text"] for statement in report["statements"]}
+    for name in [check["statement"]] if check["statement"] in sentences else check["statements"]:
+        yield f"- {name}: {_cell(sentences[name])}"
+    yield f"- Message: {_cell(check['message'])}"
+    if check["cases"]:
+        yield f"- Cases: {', '.join(check['cases'])}"
+    if check["trace"] is not None and check["trace"]["file"]:
+        yield f"- Trace: `{_cell(check['trace']['file'])}`"
+
+
+def _statement(statement: StatementForm) -> str:
+    excluded = statement["excluded"]
+    verdict = statement["verdict"] if excluded is None else f"excluded ({excluded['class']}: {excluded['reason']})"
+    return f"| {statement['id']} | {statement['level']} | {_cell(verdict)} | {', '.join(statement['checks'])} |"
+
+
+def _cell(text: str) -> str:
+    """Return a text that cannot break out of its line, its table cell or into HTML."""
+    plain = " ".join(text.split())
+    for character, escaped in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("|", "\\|")):
+        plain = plain.replace(character, escaped)
+    return plain

@@ -1,0 +1,1 @@
+"""The executable specification: slow, plain, and right by inspection."""

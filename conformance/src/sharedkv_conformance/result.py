@@ -1,0 +1,28 @@
+"""How one check ended. A value: knows nothing of how checks are run, and needs nothing that is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sharedkv_conformance.status import Status
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckResult:
+    """How one check ended.
+
+    `statement` and `law` say what was broken, `laws` which laws judged the run; `trace` holds the lines of the trace
+    of a failure.
+    """
+
+    check: str
+    status: Status
+    message: str = ""
+    statement: str = ""
+    law: str = ""
+    examples: int = 0
+    witnesses: Mapping[str, int] = field(default_factory=dict)
+    laws: frozenset[tuple[str, str]] = frozenset()
+    trace: tuple[Mapping[str, Any], ...] = ()

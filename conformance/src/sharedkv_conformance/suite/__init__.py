@@ -1,0 +1,1 @@
+"""The checks: one function for each statement, by facet."""
