@@ -1,0 +1,104 @@
+# The only list of commands: .ci/run, hooks and documents call these targets.
+# Two are enough on a fresh machine with Python 3.11 or newer and pip: `make check` and `make test`.
+
+PYTHON ?= python3
+VENV ?= .venv
+IMPL ?= sharedkv_adapter:cpu
+WORKERS ?= auto
+
+BIN := $(VENV)/bin
+BUILD := build
+RESULTS := $(BUILD)/conformance
+# Environments of `package` and `lowest`; each is made anew when what it was made from changes.
+BARE := $(BUILD)/venvs/bare
+FULL := $(BUILD)/venvs/full
+LOWEST := $(BUILD)/venvs/lowest
+
+PIP_INSTALL = -m pip install --quiet --disable-pip-version-check --no-input
+NEEDS_311 = import sys; sys.version_info >= (3, 11) or sys.exit( \
+	"SharedKV needs Python 3.11 or newer; $(PYTHON) is " + sys.version.split()[0] + ". Name another: make PYTHON=python3.12")
+FRESH_VENV = $(PYTHON) -c '$(NEEDS_311)' && rm -rf $(@D) && $(PYTHON) -m venv $(@D)
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+# What is tested is what is installed.
+unexport PYTHONPATH
+
+.PHONY: help venv check evidence test lint types imports unit package lowest format clean
+
+help: ## Say what each target does
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
+
+venv: $(VENV)/.made ## Make .venv and install everything that development needs
+
+$(VENV)/.made: pyproject.toml constraints/dev.txt
+	@$(PYTHON) -c '$(NEEDS_311)'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python $(PIP_INSTALL) -c constraints/dev.txt hatchling
+	$(BIN)/python $(PIP_INSTALL) -c constraints/dev.txt --no-build-isolation -e '.[conformance,reference,dev]'
+	@touch $@
+
+check: $(VENV)/.made ## Prove the specification on the reference: suite, self-test, evidence, tree, coverage
+	@mkdir -p $(RESULTS)
+	$(BIN)/kvconform selftest --impl $(IMPL) --output $(RESULTS)/selftest.json
+	$(BIN)/kvconform run --impl $(IMPL) --output $(RESULTS)/report.json
+	$(BIN)/govctl evidence --from $(RESULTS)/selftest.json --compare
+	$(BIN)/govctl check
+	$(BIN)/govctl coverage
+
+evidence: $(VENV)/.made ## Run the whole kill matrix and write evidence/conformance (the only target that writes it)
+	@mkdir -p $(RESULTS)
+	$(BIN)/kvconform selftest --full --impl $(IMPL) --output $(RESULTS)/selftest.json
+	$(BIN)/govctl evidence --from $(RESULTS)/selftest.json --write
+
+test: lint types imports unit check package lowest ## Everything that must be green before a change lands
+
+lint: $(VENV)/.made ## Style and mistakes (ruff)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.made ## Types of code and tests (mypy --strict)
+	$(BIN)/mypy
+
+imports: $(VENV)/.made ## Directions between and inside the packages (import-linter)
+	$(BIN)/lint-imports --cache-dir $(BUILD)/imports
+
+unit: $(VENV)/.made ## Tests of our own tools and of the reference's inner laws
+	$(BIN)/python -m pytest -n $(WORKERS)
+
+package: $(VENV)/.made $(BARE)/.made $(FULL)/.made ## Build sdist and wheel, and try both where nothing else is installed
+	rm -rf $(BUILD)/dist $(BUILD)/sdist
+	$(BIN)/python -m build --no-isolation --outdir $(BUILD)/dist . > $(BUILD)/dist.log 2>&1 || { cat $(BUILD)/dist.log; exit 1; }
+	mkdir -p $(BUILD)/sdist && tar -xzf $(BUILD)/dist/sharedkv-*.tar.gz -C $(BUILD)/sdist --strip-components=1
+	$(BARE)/bin/python -m pip uninstall --quiet --quiet --yes sharedkv
+	$(BARE)/bin/python $(PIP_INSTALL) -c constraints/dev.txt $(BUILD)/dist/sharedkv-*.whl
+	$(BARE)/bin/govctl --version
+	$(BARE)/bin/govctl check
+	$(BARE)/bin/govctl -C $(BUILD)/sdist check
+	$(FULL)/bin/python -m pip uninstall --quiet --quiet --yes sharedkv
+	$(FULL)/bin/python $(PIP_INSTALL) -c constraints/dev.txt "$$(echo $(BUILD)/dist/sharedkv-*.whl)[conformance,reference]"
+	$(FULL)/bin/kvconform list
+	$(FULL)/bin/kvconform smoke --impl $(IMPL)
+
+$(BARE)/.made $(FULL)/.made: pyproject.toml constraints/dev.txt
+	@$(FRESH_VENV)
+	@touch $@
+
+lowest: $(LOWEST)/.made ## Unit tests with the lowest versions that the metadata allows
+	$(LOWEST)/bin/python -m pytest --ignore=tests/packaging
+
+$(LOWEST)/.made: pyproject.toml constraints/lowest.txt
+	@$(FRESH_VENV)
+	$(LOWEST)/bin/python $(PIP_INSTALL) -c constraints/lowest.txt hatchling
+	$(LOWEST)/bin/python $(PIP_INSTALL) -c constraints/lowest.txt --no-build-isolation -e '.[conformance,reference]'
+	@touch $@
+
+format: $(VENV)/.made ## Rewrite the code in the house format (ruff)
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+
+clean: ## Remove everything that these targets made
+	rm -rf $(VENV) $(BUILD)
