@@ -27,10 +27,10 @@ SHELL := /bin/bash
 # What is tested is what is installed.
 unexport PYTHONPATH
 
-.PHONY: help venv check evidence test lint types imports unit package lowest format clean
+.PHONY: help venv check evidence test lint types imports unit package lowest site serve site-test browser bench format clean
 
 help: ## Say what each target does
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
 
 venv: $(VENV)/.made ## Make .venv and install everything that development needs
 
@@ -38,7 +38,7 @@ $(VENV)/.made: pyproject.toml constraints/dev.txt
 	@$(PYTHON) -c '$(NEEDS_311)'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python $(PIP_INSTALL) -c constraints/dev.txt hatchling
-	$(BIN)/python $(PIP_INSTALL) -c constraints/dev.txt --no-build-isolation -e '.[conformance,reference,dev]'
+	$(BIN)/python $(PIP_INSTALL) -c constraints/dev.txt --no-build-isolation -e '.[conformance,reference,docs,dev]'
 	@touch $@
 
 check: $(VENV)/.made ## Prove the specification on the reference: suite, self-test, evidence, tree, coverage
@@ -54,7 +54,7 @@ evidence: $(VENV)/.made ## Run the whole kill matrix and write evidence/conforma
 	$(BIN)/kvconform selftest --full --impl $(IMPL) --output $(RESULTS)/selftest.json
 	$(BIN)/govctl evidence --from $(RESULTS)/selftest.json --write
 
-test: lint types imports unit check package lowest ## Everything that must be green before a change lands
+test: lint types imports unit check package lowest site-test ## Everything that must be green before a change lands
 
 lint: $(VENV)/.made ## Style and mistakes (ruff)
 	$(BIN)/ruff check .
@@ -67,7 +67,7 @@ imports: $(VENV)/.made ## Directions between and inside the packages (import-lin
 	$(BIN)/lint-imports --cache-dir $(BUILD)/imports
 
 unit: $(VENV)/.made ## Tests of our own tools and of the reference's inner laws
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(BIN)/python -m pytest -n $(WORKERS) --ignore=tests/site
 
 package: $(VENV)/.made $(BARE)/.made $(FULL)/.made ## Build sdist and wheel, and try both where nothing else is installed
 	rm -rf $(BUILD)/dist $(BUILD)/sdist
@@ -88,13 +88,29 @@ $(BARE)/.made $(FULL)/.made: pyproject.toml constraints/dev.txt
 	@touch $@
 
 lowest: $(LOWEST)/.made ## Unit tests with the lowest versions that the metadata allows
-	$(LOWEST)/bin/python -m pytest --ignore=tests/packaging
+	$(LOWEST)/bin/python -m pytest --ignore=tests/packaging --ignore=tests/site
 
 $(LOWEST)/.made: pyproject.toml constraints/lowest.txt
 	@$(FRESH_VENV)
 	$(LOWEST)/bin/python $(PIP_INSTALL) -c constraints/lowest.txt hatchling
 	$(LOWEST)/bin/python $(PIP_INSTALL) -c constraints/lowest.txt --no-build-isolation -e '.[conformance,reference]'
 	@touch $@
+
+site: $(VENV)/.made ## Render the specification and build its site, strictly and offline, into build/site
+	$(BIN)/govctl render --output $(BUILD)/pages
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+serve: site ## Serve the site on this machine; run `make site` again after a change of the tree
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve
+
+site-test: $(VENV)/.made browser ## Read the built site as a browser does: links, anchors, requests, contrast, width
+	$(BIN)/python -m pytest tests/site
+
+browser: ## Install the headless browser that site-test drives (Debian's), where there is none
+	@command -v chromium > /dev/null && command -v chromedriver > /dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium chromium-driver; }
+
+bench: $(VENV)/.made ## Measure, and write evidence/bench and docs/benchmarks.md (about two minutes on a quiet machine)
+	$(BIN)/python -m benchmarks --write
 
 format: $(VENV)/.made ## Rewrite the code in the house format (ruff)
 	$(BIN)/ruff check --fix-only .

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from govctl.rules.table import RULES, Rule
+from govctl.rules.explanations import EXPLANATIONS
+from govctl.rules.table import COMPARISON, RULES, Rule
 from tests.govctl.trees import findings
 
 EXAMPLES = Path(__file__).parents[2] / "tools" / "govctl" / "examples"
@@ -44,6 +45,18 @@ def test_codes_and_names_are_unique() -> None:
 def test_a_rule_says_what_must_hold_and_why(rule: Rule) -> None:
     assert rule.summary.endswith(".")
     assert rule.why
+
+
+def test_every_code_is_explained() -> None:
+    assert sorted(EXPLANATIONS) == sorted([*CODES, COMPARISON.code])
+
+
+@pytest.mark.parametrize("code", [*CODES, COMPARISON.code])
+def test_an_explanation_is_a_few_whole_sentences(code: str) -> None:
+    text = EXPLANATIONS[code]
+
+    assert text.endswith(".")
+    assert 60 <= len(text) <= 500
 
 
 def test_a_clause_in_founding_form_has_no_finding() -> None:

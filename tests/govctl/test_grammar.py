@@ -67,7 +67,40 @@ def test_an_illegal_id_is_illegal_in_text_and_in_source(identifier: str) -> None
     ],
 )
 def test_a_citation_is_a_whole_id(text: str, cited: list[str]) -> None:
-    assert [citation.text for citation in grammar.citations(text)] == cited
+    assert [citation.text for citation in grammar.citations(text) if citation.is_wellformed] == cited
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["RFC-1", "rfc-0001", "RFC-00010", "RFC-0001:C-name", "RFC-0001:C-NAME-old", "RFC-1:C-X", "RFC-0001:C-A#S1x"],
+)
+def test_bare_words_that_look_like_an_id_are_malformed(text: str) -> None:
+    found = [(citation.written, citation.is_wellformed) for citation in grammar.citations(f"See {text}, and go on.")]
+
+    assert found == [(text, False)]
+
+
+@pytest.mark.parametrize(
+    "text", ["RFC 2119", "RFC-0001-old", "XRFC-1", "`rfc-1`", "example.org/rfc-1", "C-NAME", "RFC-x"]
+)
+def test_words_that_do_not_look_like_an_id_cite_nothing(text: str) -> None:
+    assert list(grammar.citations(f"See {text}, and go on.")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("rfc-1", "RFC-0001"),
+        ("RFC 7", "RFC-0007"),
+        ("RFC-0001:c_name", "RFC-0001:C-NAME"),
+        ("C-NAME", "RFC-0002:C-NAME"),
+        ("S3", "RFC-0002:C-HERE#S3"),
+        ("#s3", "RFC-0002:C-HERE#S3"),
+        (" RFC-0001 ", "RFC-0001"),
+    ],
+)
+def test_a_malformed_citation_is_repaired_to_what_was_meant(text: str, meant: str) -> None:
+    assert grammar.repaired(text, "RFC-0002:C-HERE") == meant
 
 
 @pytest.mark.parametrize("text", ["[[rfc-1]]", "[[C-NAME]]", "[[RFC-0001:C-name]]", "[[ RFC-0001 ]]"])

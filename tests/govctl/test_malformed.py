@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from govctl import load_tree, run_rules
 from govctl.coverage import coverage, headline
 from tests.govctl.trees import (
+    CATALOGUE,
     CHECKS,
     CLAUSE,
     CONFIG,
@@ -19,6 +20,8 @@ from tests.govctl.trees import (
     FILES,
     LOCK,
     RFC,
+    S1,
+    TODAY,
     Json,
     codes,
     edited,
@@ -26,7 +29,9 @@ from tests.govctl.trees import (
     write_tree,
 )
 
-READ = [CONFIG, RFC, CLAUSE, LOCK, CHECKS, EVIDENCE]
+READ = [CONFIG, RFC, CLAUSE, LOCK, CHECKS, EVIDENCE, CATALOGUE]
+SETTINGS = FILES[CONFIG] + f'\n[catalogue]\nfile = "{CATALOGUE}"\n'
+SETTINGS += '\n[[suppress]]\ncode = "placeholder"\nid = "RFC-0001"\nreason = "It is known."\nuntil = 2026-12-31\n'
 
 words = st.text(max_size=8) | st.sampled_from(["S1", "C-RULE", "RFC-0001", "0.1.0", "2026-02-30", "draft", "MUST"])
 scalars = (
@@ -51,8 +56,8 @@ json_values = st.recursive(
 def survives(file: str, content: bytes) -> list[str]:
     with TemporaryDirectory() as folder:
         root = Path(folder)
-        write(root, {**FILES, file: content})
-        tree = load_tree(root)
+        write(root, {**FILES, CONFIG: SETTINGS, file: content})
+        tree = load_tree(root, today=TODAY)
         for covered in coverage(tree):
             headline(covered)
         return [finding.code for finding in run_rules(tree)]
@@ -67,7 +72,8 @@ def test_bytes_never_raise(file: str, content: bytes) -> None:
 @pytest.mark.parametrize("file", READ)
 @given(data=st.data())
 def test_a_damaged_file_never_raises(file: str, data: st.DataObject) -> None:
-    text = FILES.get(file, "RFC-0001:C-RULE#S1 " + "0" * 64).encode()
+    lock = f"{S1} {'0' * 64}\nRFC-0001@0.1.0 {'0' * 64} {'0' * 64}\n"
+    text = {**FILES, CONFIG: SETTINGS}.get(file, lock).encode()
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, min(len(text), start + 8)))
     survives(file, text[:start] + data.draw(st.binary(max_size=4)) + text[end:])
@@ -100,7 +106,7 @@ def test_source_of_any_shape_never_raises(source: str) -> None:
     ],
 )
 def test_every_reader_treats_encodings_alike(tmp_path: Path, file: str, content: bytes, code: str) -> None:
-    write_tree(tmp_path, {file: content})
+    write_tree(tmp_path, {CONFIG: SETTINGS, file: content})
 
     assert code in codes(tmp_path)
 
@@ -111,7 +117,13 @@ def test_every_reader_treats_encodings_alike(tmp_path: Path, file: str, content:
         ("x = " + "9" * 5000, "G0103"),
         ("x = " + "[" * 5000, "G0103"),
         ("x = " + "[" * 5000 + "]" * 5000, "G0103"),
-        ("x = 'a\rb'", "G0103"),
+        ("x = 'a\rb'", "G0109"),
+        ("x = 1\r", "G0109"),
+        ("x = 1\r\r\n", "G0109"),
+        ("x = 1\nx = 2\n", "G0103"),
+        ("x.y = 1\nx.y = 2\n", "G0103"),
+        ("x = { y = 1, y = 2 }\n", "G0103"),
+        ("x = 1\n[x]\n", "G0103"),
         ("x = 1\x00", "G0103"),
         ("[govctl]\n[govctl]\n", "G0103"),
         ("x = 1\n\ufeff", "G0103"),

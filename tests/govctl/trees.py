@@ -19,6 +19,8 @@ CLAUSE = "gov/clauses/RFC-0001/C-RULE.toml"
 LOCK = "gov/statements.lock"
 CHECKS = "suite/checks.py"
 EVIDENCE = "evidence/conformance/RFC-0001.json"
+CATALOGUE = "build/catalogue.json"
+TODAY = "2026-06-30"
 S1 = "RFC-0001:C-RULE#S1"
 S2 = "RFC-0001:C-RULE#S2"
 
@@ -122,13 +124,15 @@ def write_tree(root: Path, files: Mapping[str, str | bytes | None] | None = None
 
 
 def lock_all(root: Path) -> None:
-    """Accept every new statement into the lock."""
-    write(root, {LOCK: accept(load_tree(root), [], [], all_new=True).lock.text()})
+    """Accept every new statement into the lock, and seal every version that has left phase spec."""
+    tree = load_tree(root)
+    sealed = [rfc.id for rfc in tree.rfcs if rfc.phase != "spec"]
+    write(root, {LOCK: accept(tree, [], [], all_new=True, sealed=sealed).lock.text()})
 
 
 def findings(root: Path) -> list[Finding]:
     """Return what govctl finds in a tree."""
-    return run_rules(load_tree(root))
+    return run_rules(load_tree(root, today=TODAY))
 
 
 def codes(root: Path) -> list[str]:

@@ -15,9 +15,9 @@ from types import ModuleType
 from typing import TypeVar
 
 from sharedkv_conformance.cases import Case, load_cases
+from sharedkv_conformance.ground import Ground
 from sharedkv_conformance.marks import Benign, Check, Law, Mutant, Witness
 from sharedkv_conformance.statements import Rfc, Specification, Statement, load_specification
-from sharedkv_conformance.sweep import Ground
 
 Kind = TypeVar("Kind", Mutant, Benign)
 
@@ -160,7 +160,9 @@ def collect(
 def problems_of(catalogue: Catalogue) -> Iterator[str]:
     """Yield each way in which marks do not fit the specification or one another."""
     yield from _twice("check", [check.slug for check in catalogue.checks])
-    yield from _twice("variant", [variant.slug for variant in (*catalogue.mutants, *catalogue.benign)])
+    yield from _twice(
+        "variant", [*(mutant.slug for mutant in catalogue.mutants), *(benign.slug for benign in catalogue.benign)]
+    )
     yield from _twice("law", [f"{law.name} of {law.statement}" for law in catalogue.laws])
     for check in catalogue.checks:
         yield from _problems_of_check(check, catalogue)
@@ -218,10 +220,17 @@ def _dependencies_first(checks: Sequence[Check]) -> tuple[Check, ...]:
 def _placed(checks: Sequence[Check]) -> list[Check]:
     placed: list[Check] = []
     waiting = list(checks)
-    while ready := next((c for c in waiting if set(c.depends_on) <= {done.slug for done in placed}), None):
+    ready: Check | None = next(_ready(waiting, placed), None)
+    while ready is not None:
         placed.append(ready)
         waiting.remove(ready)
+        ready = next(_ready(waiting, placed), None)
     return placed
+
+
+def _ready(waiting: Sequence[Check], placed: Sequence[Check]) -> Iterator[Check]:
+    done = {check.slug for check in placed}
+    return (check for check in waiting if set(check.depends_on) <= done)
 
 
 def _checks(module: ModuleType) -> Iterator[Check]:

@@ -1,4 +1,4 @@
-"""Does every part of the suite pull its weight? Statements without mutants, laws without checks, checks without laws."""
+"""Whether every part of the suite pulls its weight: statements have mutants, laws have checks, checks have laws."""
 
 from __future__ import annotations
 

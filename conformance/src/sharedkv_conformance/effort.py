@@ -1,4 +1,4 @@
-"""How hard a check tries: example counts and whether a failure is shrunk. Deterministic, without a database."""
+"""How hard a check tries: example counts and whether a failure is reduced. Deterministic, without a database."""
 
 from __future__ import annotations
 
@@ -14,10 +14,13 @@ class Effort:
     name: str
     examples: int
     steps: int
-    shrink: bool
+    reduce: bool
 
     def settings(self, *, scale: float = 1.0) -> settings:
-        """Return hypothesis settings: equal runs give equal examples, and nothing is written to disk."""
+        """Return hypothesis settings: equal runs give equal examples, and nothing is written to disk.
+
+        Hypothesis finds failures and does not shrink them: the trace of one is reduced on its own.
+        """
         return settings(
             derandomize=True,
             database=None,
@@ -27,10 +30,10 @@ class Effort:
             verbosity=Verbosity.quiet,
             max_examples=max(1, int(self.examples * scale)),
             stateful_step_count=self.steps,
-            phases=(Phase.explicit, Phase.generate, *((Phase.shrink,) if self.shrink else ())),
+            phases=(Phase.explicit, Phase.generate),
             suppress_health_check=list(HealthCheck),
         )
 
 
-GATE = Effort(name="gate", examples=60, steps=20, shrink=True)
-KILL = Effort(name="kill", examples=60, steps=20, shrink=False)
+GATE = Effort(name="gate", examples=60, steps=20, reduce=True)
+KILL = Effort(name="kill", examples=60, steps=20, reduce=False)

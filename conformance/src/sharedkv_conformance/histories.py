@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from hypothesis import strategies as st
@@ -18,10 +20,12 @@ from sharedkv_conformance.contract.implementation import Implementation, OpenCon
 from sharedkv_conformance.contract.operations import OPERATION_BY_NAME
 from sharedkv_conformance.effort import Effort
 from sharedkv_conformance.facets import FACETS, Facet
-from sharedkv_conformance.history import History, Refused, Violation
+from sharedkv_conformance.ground import Ground
+from sharedkv_conformance.history import Escaped, History, Refused, Violation
 from sharedkv_conformance.marks import Law, Witness
+from sharedkv_conformance.reduction import reduced
 from sharedkv_conformance.step import Call, Err, Ok
-from sharedkv_conformance.sweep import Ground, Sweeps, Swept
+from sharedkv_conformance.sweep import Sweeps, Swept
 from sharedkv_conformance.trace import OPEN
 
 
@@ -60,13 +64,23 @@ class Histories:
             self.raised.update({witness.name: swept.raised[witness.name] for witness in self.witnesses})
             self.examples += swept.examples
             return
-        self._draw(_Plan(self, FACETS[facet], judged, ranks, opening or FACETS[facet].opening))
+        plan = _Plan(self, FACETS[facet], judged, ranks, opening or FACETS[facet].opening)
         if swept is not None and (violation := swept.violation_of(judged)) is not None:
-            raise violation  # seen once, and not again by the law alone
+            raise self._reduced(violation, plan)
+        self._draw(plan)
 
     def _draw(self, plan: _Plan) -> None:
         machine: Any = lambda: _HistoryMachine(plan)  # noqa: E731 - a factory where hypothesis' types want a class
-        run_state_machine_as_test(machine, settings=self.effort.settings())
+        try:
+            run_state_machine_as_test(machine, settings=self.effort.settings())
+        except (Violation, Escaped) as failure:
+            raise self._reduced(failure, plan) from None
+
+    def _reduced(self, failure: Violation | Escaped, plan: _Plan) -> Violation | Escaped:
+        """Return a failure with as short a history as a bounded search finds."""
+        if not self.effort.reduce:
+            return failure
+        return reduced(failure, partial(self._history, plan.facet, plan.laws), plan.observations)
 
     def _swept(self, facet: str) -> Swept | None:
         """Return the sweep over a facet, made now if nobody asked before; None where there is none to rely on."""
@@ -79,7 +93,7 @@ class Histories:
     def _sweep(self, facet: str, ground: Ground) -> Swept | None:
         features = self.description.features
         laws = tuple(law for law in ground.laws if all(op == OPEN or _feature(op) in features for op in law.on))
-        broom = Histories(self.implementation, self.effort, ground.witnesses)
+        broom = Histories(self.implementation, replace(self.effort, reduce=False), ground.witnesses)
         broom.collected = {}
         try:
             broom.run(facet, laws=laws)

@@ -90,7 +90,7 @@ class History:
         self._state_of = state_of
         self._header: dict[str, Any] = {}
         self._ranks = 1
-        self._calls = 0
+        self.calls = 0
 
     @property
     def state(self) -> State:
@@ -182,7 +182,7 @@ class History:
         else:
             self._begin(call, written, seat.rank)
             answer = Ok(self._shaped(call, raw))
-            seat.references.learn(self._calls - 1, operation, answer.value)
+            seat.references.learn(self.calls - 1, operation, answer.value)
         self.lines[-1] |= answer_line(answer)
         return answer
 
@@ -208,13 +208,13 @@ class History:
         return Violation(statement, law.name if law else "", [message], self.trace(statement, "", [message]))
 
     def _begin(self, call: Call, written: Mapping[str, Any], rank: int) -> None:
-        line: dict[str, Any] = {"call": self._calls, "op": call.op}
+        line: dict[str, Any] = {"call": self.calls, "op": call.op}
         if self._ranks > 1:
             line["rank"] = rank
         if written:
             line["args"] = dict(written)
         self.lines.append(line)
-        self._calls += 1
+        self.calls += 1
 
     def _judge(self, state: State, call: Call, answer: Answer) -> None:
         for witness in self.witnesses:

@@ -45,7 +45,8 @@ def _facts(report: ReportForm) -> Iterator[str]:
     yield f"- Specification: {_cell(rfcs)}; catalogue `{report['specification']['digest'][:12]}`"
     yield f"- Features claimed: {_cell(', '.join(report['implementation']['features'])) or 'none'}"
     effort = run["effort"]
-    yield f"- Effort: {_cell(effort['name'])}, {effort['examples']} histories of up to {effort['steps']} calls a property"
+    bounds = f"{effort['examples']} histories of up to {effort['steps']} calls a property"
+    yield f"- Effort: {_cell(effort['name'])}, {bounds}"
     versions = ", ".join(f"{name} {version}" for name, version in sorted(run["versions"].items()))
     yield f"- Versions: {_cell(versions)}"
     if not run["complete"]:

@@ -6,7 +6,7 @@ They claim, answer or refuse in one dishonest way everywhere; a suite that can b
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sharedkv_conformance.contract.allocation import LaneStatistics
@@ -116,7 +116,7 @@ class WithoutFeature:
 class ClaimsEverything:
     """Claims every feature and has only the facets: optional features and probes are refused."""
 
-    model: ModelImplementation = ModelImplementation()
+    model: ModelImplementation = field(default_factory=ModelImplementation)
 
     def describe(self) -> Description:
         """Claim everything."""

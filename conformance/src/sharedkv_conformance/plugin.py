@@ -1,7 +1,9 @@
-"""Runs the suite under plain pytest: `pytest -p sharedkv_conformance.plugin --kvconform-impl X --pyargs sharedkv_conformance.suite`.
+"""Runs the suite under plain pytest, on the implementation that `--kvconform-impl` names.
 
-Statuses become what pytest has: a broken law, an exception outside the contract and a vacuous property are failures, a
-check whose features are not claimed is skipped and says what is missing. Reports and verdicts are the runner's business.
+    pytest -p sharedkv_conformance.plugin --kvconform-impl NAME --pyargs sharedkv_conformance.suite
+
+Statuses become what pytest has: a broken law, an exception outside the contract and a vacuous property are failures;
+a check whose features are not claimed is skipped and says what is missing. Reports are the runner's business.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ class EffortForm(TypedDict):
     name: str
     examples: int
     steps: int
-    shrink: bool
+    reduce: bool
 
 
 class SelectionForm(TypedDict):

@@ -1,4 +1,4 @@
-"""Is the adapter right? Shapes, signatures and one happy path a facet: what to look at before any verdict.
+"""Whether the adapter is right: shapes, signatures and one happy path a facet, to look at before any verdict.
 
 Says nothing on conformance. Every finding tells what was wanted and what was there.
 """

@@ -10,16 +10,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from sharedkv_conformance.ground import Ground
 from sharedkv_conformance.history import Violation
-from sharedkv_conformance.marks import Law, Witness
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ground:
-    """What a sweep over one facet judges and counts."""
-
-    laws: Sequence[Law]
-    witnesses: Sequence[Witness]
+from sharedkv_conformance.marks import Law
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -116,6 +116,8 @@ class References:
 
     def _follow(self, path: Sequence[Any]) -> Any:
         value: Any = self.answers
+        if not isinstance(path, list):
+            raise LookupError(path)  # noqa: TRY004 - a path that is none leads nowhere
         for part in path:
             try:
                 value = value[part]

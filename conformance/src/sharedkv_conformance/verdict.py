@@ -114,7 +114,7 @@ def _verdict(
 
 def _verdict_of_checks(checks: Sequence[Check], description: Description, statuses: list[Status]) -> Verdict:
     """Return the worst of the checks that apply; a check that wants only a probe leaves the statement unproven."""
-    applicable = [status for status in statuses if status is not Status.INAPPLICABLE]
+    applicable: list[Status] = [status for status in statuses if status != Status.INAPPLICABLE]
     worst_applicable = worst(applicable) if applicable else Status.INAPPLICABLE
     if worst_applicable not in EXPECTED_STATUSES:
         return Verdict(worst_applicable)

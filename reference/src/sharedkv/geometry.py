@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NewType, cast
 
 import numpy as np
@@ -44,6 +45,10 @@ class Geometry:
             raise RefusedError(Refusal.CP_SIZE_TOO_SMALL, self.cp_size)
         if self.page_size < MIN_PAGE_SIZE:
             raise RefusedError(Refusal.PAGE_SIZE_TOO_SMALL, self.page_size)
+
+    @cached_property
+    def _offsets(self) -> NDArray[np.int64]:
+        return np.arange(self.page_size)
 
     @property
     def lane_capacity(self) -> int:
@@ -100,7 +105,8 @@ class Geometry:
         as its tokens.
         """
         size = self.page_size
-        grid = (np.array(pages, dtype=np.int64)[:, None] * size + np.arange(size)).ravel()
+        first_tokens = np.array(pages, dtype=np.int64) * size
+        grid = (first_tokens[:, None] + self._offsets).ravel()
         parts = []
         first = 0
         for tokens in extends:

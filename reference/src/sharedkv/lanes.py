@@ -27,7 +27,7 @@ from sharedkv.retention import RetentionOrder
 
 FREE, IN_USE, EVICTABLE, OUTSIDE = range(4)
 
-_ONE_IN_USE = bytes([IN_USE])
+_ONE_IN_USE = bytearray([IN_USE])  # a bytearray: a slice of one takes bytes only by way of a copy
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,14 +88,14 @@ class LanePool:
         self._meter.touched += count
         if self.journal.recording:
             self.journal.record(partial(self._untake, lane, runs))
-        if len(runs) == 1:
-            return self._mark_in_use(lane, runs[0])
-        return [page for run in runs for page in self._mark_in_use(lane, run)]
-
-    def _mark_in_use(self, lane: int, run: range) -> range:
-        pages = self.geometry.run(lane, run)
-        self._states[pages.start : pages.stop : pages.step] = _ONE_IN_USE * len(run)
-        return pages
+        taken: list[int] = []
+        for run in runs:
+            pages = self.geometry.run(lane, run)
+            self._states[pages.start : pages.stop : pages.step] = _ONE_IN_USE * len(run)
+            if len(run) == count:
+                return pages
+            taken += pages
+        return taken
 
     def retain(self, pages: Iterable[int]) -> None:
         """Make pages that are in use evictable, each newer than the one before."""
@@ -118,15 +118,17 @@ class LanePool:
         self._unlink_retained(pages)
         cp_size = self.geometry.cp_size
         start_before: dict[int, int] = {}
+        start_of = start_before.pop
         for page in sorted(pages):
-            start_before[page + cp_size] = start_before.pop(page, page)
+            start_before[page + cp_size] = start_of(page, page)
         for end, start in start_before.items():
             self._free_run(range(start, end, cp_size))
 
     def _unlink_retained(self, pages: Sequence[int]) -> None:
+        known = self._states
         self._meter.touched += len(pages)
         for page in pages:
-            if self._states[page] == EVICTABLE:
+            if known[page] == EVICTABLE:
                 order = self._retained[(page - 1) % self.geometry.cp_size]
                 older = order.remove(page)
                 if self.journal.recording:
@@ -141,7 +143,7 @@ class LanePool:
         if self.journal.recording:
             states = bytes(self._states[pages.start : pages.stop : pages.step])
             self.journal.record(partial(self._unfree, lane, joined_start, run, states))
-        self._states[pages.start : pages.stop : pages.step] = bytes(count)
+        self._states[pages.start : pages.stop : pages.step] = bytearray(count)
         self._meter.touched += count
 
     def _untake(self, lane: int, runs: Iterable[range]) -> None:
@@ -179,9 +181,10 @@ class LanePool:
         if len(set(pages)) < len(pages):
             again = next(page for page, times in Counter(pages).items() if times > 1)
             raise RefusedError(Refusal.PAGE_NAMED_TWICE, again)
+        known = self._states
         self._meter.touched += len(pages)
         for page in pages:
-            if self._states[page] not in states:
+            if known[page] not in states:
                 raise RefusedError(Refusal.PAGE_NOT_ALLOCATED, page)
 
     def pages(self) -> LanePages:

@@ -1,4 +1,4 @@
-"""`kvconform smoke`: is the adapter right?"""
+"""`kvconform smoke`: whether the adapter is right."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sharedkv_conformance.contract.allocation import ExtendRequest
 from sharedkv_conformance.contract.implementation import FreeRoom, OpenConfig
 from sharedkv_conformance.model.allocation_state import AllocationState
-from sharedkv_conformance.model.lane_pages import EVICTABLE, IN_USE
+from sharedkv_conformance.model.lane_pages import EVICTABLE, FREE, IN_USE
 from sharedkv_conformance.step import Call
 
 Draw = Callable[..., Any]
@@ -71,7 +71,7 @@ def extend(draw: Draw, state: AllocationState) -> Call:
 
 def misplaced(draw: Draw, state: AllocationState) -> Call:
     """Ask for something that must be refused: a batch without owners, or pages that are not there to give back."""
-    kind: Kind = draw(st.sampled_from((refused_batch, foreign, foreign)))
+    kind: Kind = draw(st.sampled_from((refused_batch, foreign, freed_again)))
     return kind(draw, state)
 
 
@@ -90,6 +90,14 @@ def foreign(draw: Draw, state: AllocationState) -> Call:
     named.insert(draw(st.integers(0, len(named))), page)
     op = draw(st.sampled_from(("allocation.release", "allocation.release", "allocation.retain")))
     return Call(op=op, args={"pages": tuple(named)})
+
+
+def freed_again(draw: Draw, state: AllocationState) -> Call:
+    """Give a page back that was given back before, after one that is fine."""
+    free = sorted(page for page in state.released if state.pages.state(page) == FREE)
+    if not free:
+        return foreign(draw, state)
+    return Call(op="allocation.release", args={"pages": (*state.pages_in(IN_USE)[:1], draw(st.sampled_from(free)))})
 
 
 def admit(draw: Draw, state: AllocationState) -> Call:

@@ -65,6 +65,7 @@ class AllocationModel:
         owners = self.checked_owners(batch)
         evicted = self.evict_deficit(self.need(owners))
         self.pages.move(evicted, FREE)
+        owners = self.deal(batch, owners)
         taken = self.take(batch, owners)
         return ExtendAllocation(
             owners=tuple(lane for request in owners for lane in request),
@@ -161,6 +162,10 @@ class AllocationModel:
     def plan(self, batch: Sequence[ExtendRequest]) -> list[Lanes]:
         """Plan each request on its own, in request order."""
         return [page_owners(self.geometry, request.extend_tokens) for request in batch]
+
+    def deal(self, batch: Sequence[ExtendRequest], owners: list[Lanes]) -> list[Lanes]:  # noqa: ARG002 - for mutants
+        """Deal the pages of a batch to lanes as planned."""
+        return owners
 
     def need(self, owners: Iterable[Lanes]) -> Lanes:
         """Count the pages that are needed of each lane."""

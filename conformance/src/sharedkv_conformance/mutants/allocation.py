@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from sharedkv_conformance.contract.allocation import Admission, ExtendAllocation, ExtendRequest, RoomMade
+from sharedkv_conformance.contract.allocation import ExtendAllocation, ExtendRequest
 from sharedkv_conformance.contract.errors import Reason, Rejected
 from sharedkv_conformance.contract.implementation import OpenConfig
 from sharedkv_conformance.contract.probe import Event
@@ -17,15 +17,29 @@ from sharedkv_conformance.model.planning import page_owners
 Batch = Sequence[ExtendRequest]
 
 
+class Misdealt(AllocationModel):
+    """Deals the pages of a batch to other lanes than planned, as far as those have free pages."""
+
+    def misdeal(self, batch: Batch, owners: list[Lanes]) -> list[Lanes]:
+        """Return the owners that this variant takes for right."""
+        raise NotImplementedError
+
+    def deal(self, batch: Batch, owners: list[Lanes]) -> list[Lanes]:
+        dealt = self.misdeal(batch, owners)
+        return dealt if self.fits(self.need(dealt), self.pages.counts(FREE)) else owners
+
+
 @mutant(
     "allocation.concatenated-plan",
     kills="RFC-0001:C-REQUEST-LOCAL-OWNER-PLANNING#S1",
-    also={"RFC-0001:C-FLATTENED-OWNER-ORDER#S2": "a part of the whole plan can be a permutation of a request's own"},
+    also={
+        "RFC-0001:C-FLATTENED-OWNER-ORDER#S2": "a part of the whole plan can be a permutation of a request's own",
+    },
 )
-class ConcatenatedPlan(AllocationModel):
+class ConcatenatedPlan(Misdealt):
     """Plans the pages of the whole batch as one sequence and cuts the plan up."""
 
-    def plan(self, batch: Batch) -> list[Lanes]:
+    def misdeal(self, batch: Batch, owners: list[Lanes]) -> list[Lanes]:
         counts = [self.geometry.pages_for(request.extend_tokens) for request in batch]
         whole = iter(page_owners(self.geometry, sum(counts) * self.geometry.page_size))
         return [tuple(next(whole) for _ in range(count)) for count in counts]
@@ -34,14 +48,17 @@ class ConcatenatedPlan(AllocationModel):
 @mutant(
     "allocation.rotated-by-the-first-prefix",
     kills="RFC-0001:C-REQUEST-LOCAL-OWNER-PLANNING#S1",
-    also={"RFC-0001:C-FLATTENED-OWNER-ORDER#S2": "rotated owners can be a permutation of the request's own"},
+    also={
+        "RFC-0001:C-FLATTENED-OWNER-ORDER#S1": "rotated owners can be those of another request of the batch",
+        "RFC-0001:C-FLATTENED-OWNER-ORDER#S2": "rotated owners can be a permutation of the request's own",
+    },
 )
-class RotatedByTheFirstPrefix(AllocationModel):
+class RotatedByTheFirstPrefix(Misdealt):
     """Lets the owners of every later request start where the first request's prefix ends."""
 
-    def plan(self, batch: Batch) -> list[Lanes]:
+    def misdeal(self, batch: Batch, owners: list[Lanes]) -> list[Lanes]:
         shift = 1 + batch[0].prefix_tokens // self.geometry.page_size
-        first, *others = super().plan(batch)
+        first, *others = owners
         return [first, *(tuple((lane + shift) % self.geometry.cp_size for lane in other) for other in others)]
 
 
@@ -77,28 +94,27 @@ class CheckAfterAllocation(AllocationModel):
 
 
 @mutant("allocation.last-request-first", kills="RFC-0001:C-FLATTENED-OWNER-ORDER#S1")
-class LastRequestFirst(AllocationModel):
+class LastRequestFirst(Misdealt):
     """Flattens the owner lists of a batch from the last request to the first."""
 
-    def plan(self, batch: Batch) -> list[Lanes]:
-        return super().plan(batch)[::-1]
+    def misdeal(self, batch: Batch, owners: list[Lanes]) -> list[Lanes]:
+        return owners[::-1]
 
 
 @mutant("allocation.owners-sorted", kills="RFC-0001:C-FLATTENED-OWNER-ORDER#S2")
-class OwnersSorted(AllocationModel):
+class OwnersSorted(Misdealt):
     """Sorts the owners of each request of a batch by lane, so that one lane's pages come together."""
 
-    def plan(self, batch: Batch) -> list[Lanes]:
-        owners = super().plan(batch)
+    def misdeal(self, batch: Batch, owners: list[Lanes]) -> list[Lanes]:
         return [tuple(sorted(request)) for request in owners] if len(owners) > 1 else owners
 
 
 @mutant("allocation.tail-without-a-page", kills="RFC-0001:C-FLATTENED-OWNER-ORDER#S3")
-class TailWithoutAPage(AllocationModel):
+class TailWithoutAPage(Misdealt):
     """Gives no page to the tail of the last request."""
 
-    def plan(self, batch: Batch) -> list[Lanes]:
-        *others, last = super().plan(batch)
+    def misdeal(self, batch: Batch, owners: list[Lanes]) -> list[Lanes]:
+        *others, last = owners
         return [*others, last[: batch[-1].extend_tokens // self.geometry.page_size]]
 
     def locations(self, batch: Batch, pages: Sequence[int]) -> tuple[int, ...]:
@@ -122,31 +138,31 @@ class OwnerListCut(AllocationModel):
 class LaneWithoutMinusOne(AllocationModel):
     """Takes the lane as page % cp_size: balanced, and off by one everywhere."""
 
-    def choose(self, lane: int, count: int) -> Sequence[int]:
-        neighbour = (lane - 1) % self.geometry.cp_size
-        return super().choose(neighbour if self.pages.counts(FREE)[neighbour] >= count else lane, count)
+    def take(self, batch: Batch, owners: Sequence[Lanes]) -> tuple[int, ...]:
+        off_by_one = [tuple((lane - 1) % self.geometry.cp_size for lane in request) for request in owners]
+        usable = self.fits(self.need(off_by_one), self.pages.counts(FREE))
+        return super().take(batch, off_by_one if usable else owners)
 
 
-@mutant("allocation.lane-by-division", kills="RFC-0001:C-OWNER-LANE-INVARIANT#S1")
+@mutant(
+    "allocation.lane-by-division",
+    kills="RFC-0001:C-OWNER-LANE-INVARIANT#S1",
+    also={
+        "RFC-0001:C-CONTIGUITY#S1": "neighbouring ids lie on different lanes, so that each lane's pages are scattered"
+    },
+)
 class LaneByDivision(AllocationModel):
     """Deals the pool to the lanes in one block a lane."""
 
-    def choose(self, lane: int, count: int) -> Sequence[int]:
-        first = lane * self.geometry.lane_pages
-        block = [
-            page for page in range(first + 1, first + self.geometry.lane_pages + 1) if self.pages.state(page) == FREE
-        ]
-        return block[:count] if len(block) >= count else super().choose(lane, count)
-
     def take(self, batch: Batch, owners: Sequence[Lanes]) -> tuple[int, ...]:
-        taken: list[int] = []
-        for request in owners:
-            for lane in request:
-                usable = [page for page in self.choose(lane, 1) if self.pages.state(page) == FREE]
-                page = usable[0] if usable else next(p for lane_pages in self.pages.by_lane(FREE) for p in lane_pages)
-                self.pages.move([page], IN_USE)
-                taken.append(page)
-        return tuple(taken)
+        blocks: list[list[int]] = [[] for _ in range(self.geometry.cp_size)]
+        for page in sorted(page for pages in self.pages.by_lane(FREE) for page in pages):
+            blocks[(page - 1) // self.geometry.lane_pages].append(page)
+        if not self.fits(self.need(owners), tuple(map(len, blocks))):
+            return super().take(batch, owners)
+        taken = tuple(blocks[lane].pop(0) for request in owners for lane in request)
+        self.pages.move(taken, IN_USE)
+        return taken
 
 
 @mutant("allocation.pages-sorted-by-lane", kills="RFC-0001:C-OWNER-LANE-INVARIANT#S1")
@@ -164,13 +180,7 @@ class DummyPageGiven(AllocationModel):
     """Counts page 0 among the pages of the last lane, where (0 - 1) % cp_size puts it."""
 
     def take(self, batch: Batch, owners: Sequence[Lanes]) -> tuple[int, ...]:
-        taken = list(super().take(batch, owners))
-        for index, page in enumerate(taken):
-            if self.geometry.lane(page) == self.geometry.cp_size - 1:
-                self.pages.move([page], FREE)
-                taken[index] = 0
-                break
-        return tuple(taken)
+        return exchanged(self, super().take(batch, owners), {self.geometry.cp_size - 1: 0})
 
 
 @mutant("allocation.tail-counted-full", kills="RFC-0001:C-OWNER-LANE-INVARIANT#S3")
@@ -194,22 +204,13 @@ class LocationsByLane(AllocationModel):
 
 @mutant("allocation.batch-refused", kills="RFC-0001:C-NO-LEGACY-FALLBACK#S1")
 class BatchRefused(AllocationModel):
-    """Refuses every batch of more than one request."""
+    """Refuses every batch of more than one request that it could serve."""
 
-    def plan(self, batch: Batch) -> list[Lanes]:
-        if len(batch) > 1:
+    def extend(self, batch: Batch) -> ExtendAllocation:
+        if len(batch) > 1 and self.fits(self.need(self.checked_owners(batch)), self.room()):
+            self.events.append(Event(kind="rejected", reason=Reason.ALLOCATION_WITHOUT_OWNERS))
             raise Rejected(Reason.ALLOCATION_WITHOUT_OWNERS)
-        return super().plan(batch)
-
-    def admit(self, batch: Batch) -> Admission:
-        twin = AllocationModel(self.config)
-        twin.pages = self.pages.copy()
-        return twin.admit(batch)
-
-    def make_room(self, batch: Batch) -> RoomMade:
-        twin = AllocationModel(self.config)
-        twin.pages = self.pages
-        return twin.make_room(batch)
+        return super().extend(batch)
 
 
 @mutant("allocation.legacy-path", kills="RFC-0001:C-NO-LEGACY-FALLBACK#S2")
@@ -259,11 +260,10 @@ class SilentRefusal(AllocationModel):
 
 
 @mutant("allocation.batch-of-one-shortcut", kills="RFC-0001:C-BS1-COMPATIBILITY#S1")
-class BatchOfOneShortcut(AllocationModel):
+class BatchOfOneShortcut(Misdealt):
     """Deals the pages of a single request to the ranks in turn."""
 
-    def plan(self, batch: Batch) -> list[Lanes]:
-        owners = super().plan(batch)
+    def misdeal(self, batch: Batch, owners: list[Lanes]) -> list[Lanes]:
         if len(batch) > 1:
             return owners
         return [tuple(page % self.geometry.cp_size for page in range(len(owners[0])))]
@@ -333,6 +333,17 @@ class Talkative(AllocationModel):
         self.events.append(Event(kind="extend", reason=f"{len(batch)} requests"))
         self.events.append(Event(kind="fallback", reason="graph_capture_off"))
         return super().extend(batch)
+
+
+def exchanged(variant: AllocationModel, taken: tuple[int, ...], instead: Mapping[int, int]) -> tuple[int, ...]:
+    """Return pages with the only page of a lane exchanged for another, and put the one that was taken back."""
+    lanes = [variant.geometry.lane(page) for page in taken]
+    for lane, page in instead.items():
+        if lanes.count(lane) == 1:
+            index = lanes.index(lane)
+            variant.pages.move(taken[index : index + 1], FREE)
+            return (*taken[:index], page, *taken[index + 1 :])
+    return taken
 
 
 def _highest(variant: AllocationModel, lane: int, count: int) -> list[int]:

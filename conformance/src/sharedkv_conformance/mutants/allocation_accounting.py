@@ -12,6 +12,7 @@ from sharedkv_conformance.contract.probe import PageSets
 from sharedkv_conformance.marks import benign, mutant
 from sharedkv_conformance.model.allocation import AllocationModel, Lanes
 from sharedkv_conformance.model.lane_pages import EVICTABLE, FREE, IN_USE
+from sharedkv_conformance.mutants.allocation import exchanged
 from sharedkv_conformance.mutants.allocation_capacity import UndoneLate
 
 Batch = Sequence[ExtendRequest]
@@ -60,13 +61,8 @@ class PageGivenTwice(AllocationModel):
     """Gives a page that another request uses to the next batch as well."""
 
     def take(self, batch: Batch, owners: Sequence[Lanes]) -> tuple[int, ...]:
-        used = [pages[:1] for pages in self.pages.by_lane(IN_USE)]
-        taken = list(super().take(batch, owners))
-        lane = self.geometry.lane(taken[0])
-        if used[lane]:
-            self.pages.move(taken[:1], FREE)
-            taken[0] = used[lane][0]
-        return tuple(taken)
+        used = {lane: pages[0] for lane, pages in enumerate(self.pages.by_lane(IN_USE)) if pages}
+        return exchanged(self, super().take(batch, owners), used)
 
 
 @mutant("allocation.cache-given-unsaid", kills="RFC-0001:C-CONSERVATION#S3")

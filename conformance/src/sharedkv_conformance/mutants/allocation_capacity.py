@@ -8,6 +8,7 @@ from dataclasses import replace
 from sharedkv_conformance.contract.allocation import Admission, ExtendAllocation, ExtendRequest, RoomMade
 from sharedkv_conformance.contract.errors import CapacityWait, Reason, Rejected
 from sharedkv_conformance.contract.implementation import OpenConfig
+from sharedkv_conformance.contract.probe import Event
 from sharedkv_conformance.marks import benign, mutant
 from sharedkv_conformance.model.allocation import AllocationModel, Lanes
 from sharedkv_conformance.model.lane_pages import EVICTABLE, FREE, IN_USE
@@ -40,13 +41,17 @@ class FatalOutOfMemory(AllocationModel):
     """Rejects a batch for good when a lane is short."""
 
     def capacity_wait(self, required: Lanes, available: Lanes) -> Exception:
+        self.events.append(Event(kind="rejected", reason=Reason.PAGE_NOT_ALLOCATED))
         return Rejected(Reason.PAGE_NOT_ALLOCATED, "out of memory")
 
 
 @mutant(
     "allocation.served-from-other-lanes",
     kills="RFC-0001:C-CAPACITY-AND-EVICTION#S2",
-    also={"RFC-0001:C-OWNER-LANE-INVARIANT#S1": "the pages that were found lie on lanes that nobody planned"},
+    also={
+        "RFC-0001:C-OWNER-LANE-INVARIANT#S1": "the pages that were found lie on lanes that nobody planned",
+        "RFC-0001:C-CONTIGUITY#S1": "they are found one by one",
+    },
 )
 class ServedFromOtherLanes(AllocationModel):
     """Serves a short lane with free pages of any other."""

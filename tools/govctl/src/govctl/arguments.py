@@ -27,10 +27,15 @@ def _format(parser: ArgumentParser, *choices: str) -> None:
 
 
 def _check(parser: ArgumentParser) -> None:
-    _format(parser, "json", "github")
+    _format(parser, "json", "github", "sarif", "junit")
     parser.add_argument(
         "--fail-on", choices=("error", "warning", "note"), default="error", help="least severity that gives exit 1"
     )
+    parser.add_argument("--since", metavar="REV", help="leave out what is found in that revision of the tree too")
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("--baseline", metavar="FILE", help="leave out the findings that this file lists")
+    group.add_argument("--write-baseline", metavar="FILE", help="list all findings in this file, and show none")
+    parser.add_argument("--today", metavar="DATE", help="day that ends suppressions (default: today, UTC)")
 
 
 def _coverage(parser: ArgumentParser) -> None:
@@ -63,6 +68,9 @@ def _lock(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--withdraw", action="append", default=[], metavar="ID", help="leave a tombstone for a statement that is gone"
     )
+    parser.add_argument(
+        "--seal", action="append", default=[], metavar="RFC", help="seal the version of an RFC that has left phase spec"
+    )
     parser.add_argument("--dry-run", action="store_true", help="say what would be accepted, and write nothing")
 
 
@@ -73,6 +81,12 @@ def _schema(parser: ArgumentParser) -> None:
     parser.add_argument("--directory", metavar="DIR", help="folder of the schema files (default: schema/ at the root)")
 
 
+def _catalogue(parser: ArgumentParser) -> None:
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("--check", action="store_true", help="exit 1 if the file is not what the clauses say")
+    group.add_argument("--write", action="store_true", help="write the file that the settings name")
+
+
 def _evidence(parser: ArgumentParser) -> None:
     parser.add_argument("--from", dest="source", required=True, metavar="FILE", help="result of the self-test")
     group = parser.add_mutually_exclusive_group(required=True)
@@ -80,12 +94,45 @@ def _evidence(parser: ArgumentParser) -> None:
     group.add_argument("--compare", action="store_true", help="exit 1 if the evidence is not what the self-test shows")
 
 
+def _render(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--output", required=True, metavar="DIR", help="folder of the pages; whatever was rendered there before goes"
+    )
+    parser.add_argument("--check", action="store_true", help="exit 1 if the folder is not what the tree says")
+
+
+def _status(parser: ArgumentParser) -> None:
+    _format(parser, "json")
+
+
+def _explain(parser: ArgumentParser) -> None:
+    parser.add_argument("name", metavar="CODE", help="code or name of a rule, such as G0602 or sentence-changed")
+    _format(parser, "json")
+
+
 COMMANDS: tuple[Command, ...] = (
     Command(
         name="check",
         help="report every problem of the tree",
-        examples=("govctl check", "govctl check --format github --fail-on warning"),
+        examples=(
+            "govctl check",
+            "govctl check --format github --fail-on warning",
+            "govctl check --since origin/main",
+            "govctl check --write-baseline build/known.txt && govctl check --baseline build/known.txt",
+        ),
         add_arguments=_check,
+    ),
+    Command(
+        name="status",
+        help="show the whole tree on one screen",
+        examples=("govctl status", "govctl status --format json"),
+        add_arguments=_status,
+    ),
+    Command(
+        name="explain",
+        help="explain a code: what must hold, why, and how to mend it",
+        examples=("govctl explain G0602", "govctl explain sentence-changed"),
+        add_arguments=_explain,
     ),
     Command(
         name="coverage",
@@ -116,6 +163,7 @@ COMMANDS: tuple[Command, ...] = (
             "govctl lock --new",
             "govctl lock 'RFC-0001:C-OWNER-LANE-INVARIANT#S1'",
             "govctl lock --withdraw 'RFC-0001:C-BS1-COMPATIBILITY#S3'",
+            "govctl lock --seal RFC-0001",
         ),
         add_arguments=_lock,
     ),
@@ -124,6 +172,18 @@ COMMANDS: tuple[Command, ...] = (
         help="compare or write the JSON Schemas",
         examples=("govctl schema --check", "govctl schema --write"),
         add_arguments=_schema,
+    ),
+    Command(
+        name="catalogue",
+        help="print, compare or write the statements as one JSON file",
+        examples=("govctl catalogue", "govctl catalogue --check", "govctl catalogue --write"),
+        add_arguments=_catalogue,
+    ),
+    Command(
+        name="render",
+        help="write the specification as Markdown pages",
+        examples=("govctl render --output build/pages", "govctl render --output build/pages --check"),
+        add_arguments=_render,
     ),
     Command(
         name="evidence",

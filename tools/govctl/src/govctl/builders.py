@@ -9,12 +9,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any  # a validated document: the schema is its type
 
 from govctl import prose
-from govctl.config import SOURCE_KINDS, Config, Facet
+from govctl.config import SOURCE_KINDS, Config, Facet, Reserved, Site, Suppression
 from govctl.digests import sentence_digest
+from govctl.grammar import sort_key
 from govctl.lock import Entry
 from govctl.numbering import number_sentences
 from govctl.specification import Change, Clause, Exclusion, Rfc, Section, Statement
-from govctl.toml_places import TomlText
+from govctl.toml_places import Path, TomlText
 from govctl.toml_reader import TomlDocument
 
 _TEXT = ("content", "text")
@@ -34,7 +35,20 @@ def build_config(document: TomlDocument) -> Config:
         checks=tuple(data.get("sources", {}).get("checks", ())),
         facets=tuple(facets),
         evidence_directory=data.get("evidence", {}).get("directory", defaults.evidence_directory).rstrip("/"),
+        catalogue_file=data.get("catalogue", {}).get("file", ""),
+        site=_site(data.get("site", {})),
         severity=data.get("severity", {}),
+        suppressions=tuple(Suppression(**table) for table in data.get("suppress", ())),
+    )
+
+
+def _site(table: dict[str, Any]) -> Site:
+    return Site(
+        pages=table.get("pages", "").rstrip("/"),
+        examples=table.get("examples", "").rstrip("/"),
+        cases=table.get("cases", ""),
+        contract=tuple(table.get("contract", ())),
+        reserved=tuple(Reserved(**reserved) for reserved in table.get("reserved", ())),
     )
 
 
@@ -58,10 +72,18 @@ def build_rfc(document: TomlDocument, file_name: str) -> Rfc:
             for section in document.data["sections"]
         ),
         changelog=tuple(
-            Change(version=change["version"], date=change["date"]) for change in document.data.get("changelog", ())
+            Change(version=change["version"], date=change["date"], texts=tuple(_texts(change)))
+            for change in document.data.get("changelog", ())
         ),
         document=document.text,
     )
+
+
+def _texts(change: dict[str, Any]) -> Iterator[tuple[Path, str]]:
+    yield ("notes",), change["notes"]
+    for key in ("added", "changed", "deprecated", "removed", "fixed"):
+        for index, text in enumerate(change.get(key, ())):
+            yield (key, index), text
 
 
 def build_clause(document: TomlDocument, rfc: str, file_name: str, locked: Sequence[Entry]) -> Clause:
@@ -118,7 +140,8 @@ def _statement(text: TomlText, clause: str, index: int, table: dict[str, Any]) -
 
 def _found(document: TomlText, clause: str, text: str, locked: Sequence[Entry]) -> Iterator[Statement]:
     sentences = prose.normative_sentences(text)
-    numbers = number_sentences([sentence_digest(sentence.text) for sentence in sentences], locked)
+    in_order = sorted(locked, key=lambda entry: sort_key(entry.id))
+    numbers = number_sentences([sentence_digest(sentence.text) for sentence in sentences], in_order)
     for number, sentence in zip(numbers, sentences, strict=True):
         yield Statement(
             id=f"{clause}#S{number}",

@@ -5,10 +5,12 @@ Knows streams and the environment. The only place with a broad except: a reader 
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
@@ -62,9 +64,22 @@ def _run(arguments: Namespace) -> int:
         raise UsageError(f"{arguments.folder} is no folder")
     context = Context(start=start, out=sys.stdout, style=Style(has_colour=_has_colour(sys.stdout)))
     body = import_module(f"govctl.commands.{arguments.command}")
-    code: int = body.run(arguments, context)
+    with _without_collector():
+        code: int = body.run(arguments, context)
     sys.stdout.flush()
     return code
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Keep the cycle collector away: a command makes many objects and no rubbish, and a third of its time would go."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _has_colour(stream: TextIO) -> bool:

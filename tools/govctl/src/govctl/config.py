@@ -23,6 +23,37 @@ class Facet:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Reserved:
+    """A number that a capability has, whether its RFC is written or not."""
+
+    rfc: str
+    facet: str
+    covers: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Site:
+    """What the pages show beside the specification; an empty path is not shown."""
+
+    pages: str = ""
+    examples: str = ""
+    cases: str = ""
+    contract: tuple[str, ...] = ()
+    reserved: tuple[Reserved, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suppression:
+    """One finding, or many of one kind, that is known and borne until a day."""
+
+    code: str
+    reason: str
+    until: str
+    id: str = ""
+    path: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Config:
     """All settings; the defaults are those of an empty file."""
 
@@ -31,7 +62,10 @@ class Config:
     checks: tuple[str, ...] = ()
     facets: tuple[Facet, ...] = ()
     evidence_directory: str = "evidence/conformance"
+    catalogue_file: str = ""
+    site: Site = field(default_factory=Site)
     severity: Mapping[str, str] = field(default_factory=dict)
+    suppressions: tuple[Suppression, ...] = ()
 
     def facet_of(self, rfc: str) -> Facet | None:
         """Return the facet that an RFC describes."""

@@ -154,7 +154,7 @@ def _of_rfc(tree: Tree, rfc: Rfc) -> RfcCoverage:
     return RfcCoverage(
         rfc=rfc,
         clauses=tuple(
-            ClauseCoverage(clause=clause, statements=tuple(_of_statement(tree, s) for s in clause.statements))
+            ClauseCoverage(clause=clause, statements=tuple(statement_coverage(tree, s) for s in clause.statements))
             for clause in clauses
         ),
         stale=stale_digests(tree, rfc.id),
@@ -162,7 +162,8 @@ def _of_rfc(tree: Tree, rfc: Rfc) -> RfcCoverage:
     )
 
 
-def _of_statement(tree: Tree, statement: Statement) -> StatementCoverage:
+def statement_coverage(tree: Tree, statement: Statement) -> StatementCoverage:
+    """Return how far one statement is proven."""
     checks = tree.marks_of(MarkKind.CHECK, statement.id)
     live = tree.live_checks_of(statement.id)
     mutants = tree.marks_of(MarkKind.MUTANT, statement.id)
@@ -174,6 +175,11 @@ def _of_statement(tree: Tree, statement: Statement) -> StatementCoverage:
         unproven_checks=tuple(check for check in live if check_status(tree, check) != "pass"),
         surviving_mutants=tuple(mutant for mutant in mutants if not is_killed(tree, mutant)),
     )
+
+
+def is_checked(tree: Tree, statement: Statement) -> bool:
+    """Say whether a check that runs names the statement; for those who ask for nothing more of it."""
+    return bool(tree.live_checks_of(statement.id))
 
 
 def check_status(tree: Tree, check: Mark) -> str:

@@ -12,7 +12,8 @@ from hashlib import sha256
 
 def sentence_digest(sentence: str) -> str:
     """Digest a sentence by its NFC text with white space collapsed, so that a line break changes nothing."""
-    return sha256(" ".join(unicodedata.normalize("NFC", sentence).split()).encode()).hexdigest()
+    composed = sentence if sentence.isascii() else unicodedata.normalize("NFC", sentence)
+    return sha256(" ".join(composed.split()).encode()).hexdigest()
 
 
 def sources_digest(sources: Iterable[tuple[str, bytes]]) -> str:

@@ -7,6 +7,7 @@ nothing of output.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from govctl import grammar
 from govctl.lock import Entry
@@ -25,19 +26,23 @@ class Drift:
     removed: tuple[Entry, ...]
 
 
+@lru_cache(maxsize=1)  # four rules ask the same of one tree
 def drift(tree: Tree) -> Drift:
     """Return what differs between the statements and the lock."""
-    statements = sorted(tree.statement_by_id.values(), key=lambda statement: grammar.sort_key(statement.id))
     locked = tree.lock.entries
-    different = [s for s in statements if s.id in locked and locked[s.id].digest != s.digest]
-    moved = _moved(tree, different)
+    statements = tree.statement_by_id.values()
+    different = _ordered([s for s in statements if s.id in locked and locked[s.id].digest != s.digest])
     return Drift(
-        new=tuple(s for s in statements if s.id not in locked),
+        new=tuple(_ordered([s for s in statements if s.id not in locked])),
         changed=tuple(s for s in different if not locked[s.id].is_withdrawn),
-        moved=moved,
-        back=tuple(s for s in statements if s.id in locked and locked[s.id].is_withdrawn),
+        moved=_moved(tree, different),
+        back=tuple(_ordered([s for s in statements if s.id in locked and locked[s.id].is_withdrawn])),
         removed=tuple(_removed(tree)),
     )
+
+
+def _ordered(statements: list[Statement]) -> list[Statement]:
+    return sorted(statements, key=lambda statement: grammar.sort_key(statement.id))
 
 
 def _moved(tree: Tree, different: list[Statement]) -> dict[str, str]:
@@ -54,10 +59,11 @@ def _moved(tree: Tree, different: list[Statement]) -> dict[str, str]:
 def _removed(tree: Tree) -> list[Entry]:
     """Return the locked statements that are gone without a tombstone: a withdrawn clause, or a withdrawn entry."""
     gone = []
-    for identifier in sorted(tree.lock.entries, key=grammar.sort_key):
-        entry = tree.lock.entries[identifier]
+    for identifier, entry in tree.lock.entries.items():
+        if identifier in tree.statement_by_id:
+            continue
         clause = tree.clause_by_id.get(grammar.clause_of(identifier))
         is_tombstoned = entry.is_withdrawn or (clause is not None and not clause.is_active)
         if not is_tombstoned and not tree.knows(identifier):
             gone.append(entry)
-    return gone
+    return sorted(gone, key=lambda entry: grammar.sort_key(entry.id))

@@ -15,13 +15,15 @@ from govctl.places import Place, Text
 from govctl.problems import ProblemKind, Problems
 
 _SKIPPED_FOLDERS = {"__pycache__", "node_modules"}
+_BLOCK = 1 << 16
+_BINARY = getattr(os, "O_BINARY", 0)  # Windows translates line ends without it
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def read_bytes(root: Path, file: str, problems: Problems) -> bytes | None:
     """Return the bytes of a file; None, and a problem, when that cannot be done."""
     try:
-        return (root / file).read_bytes()
+        return _content(f"{root}/{file}")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "not a usable file name"
         problems.add(
@@ -31,6 +33,21 @@ def read_bytes(root: Path, file: str, problems: Problems) -> bytes | None:
             "make it a plain file that can be read",
         )
         return None
+
+
+def _content(path: str) -> bytes:
+    """Read a whole file with as few calls as can be: a tree has ten thousand small ones."""
+    handle = os.open(path, os.O_RDONLY | _BINARY)
+    try:
+        content = os.read(handle, _BLOCK)
+        if len(content) < _BLOCK:
+            return content
+        parts = [content]
+        while parts[-1]:
+            parts.append(os.read(handle, _BLOCK))
+        return b"".join(parts)
+    finally:
+        os.close(handle)
 
 
 def read_text(root: Path, file: str, problems: Problems) -> str | None:
@@ -50,13 +67,29 @@ def decode(file: str, content: bytes, problems: Problems) -> str | None:
         )
         return None
     try:
-        return content.decode("utf-8").replace("\r\n", "\n")
+        text = content.decode("utf-8")
     except UnicodeDecodeError as error:
         before = content[: error.start].decode("utf-8", errors="replace").replace("\r\n", "\n")
         place = Text(file=file, text=before).place(len(before))
         message = f"is not UTF-8: byte 0x{content[error.start]:02x} at offset {error.start}{_guess(content)}"
         problems.add(ProblemKind.NOT_UTF8, place, message, "save the file as UTF-8")
         return None
+    return _with_lf(file, text, problems) if "\r" in text else text
+
+
+def _with_lf(file: str, text: str, problems: Problems) -> str | None:
+    """Return the text with LF for CRLF; None, and a problem, when a carriage return stands alone."""
+    unix = text.replace("\r\n", "\n")
+    at = unix.find("\r")
+    if at < 0:
+        return unix
+    problems.add(
+        ProblemKind.CARRIAGE_RETURN,
+        Text(file=file, text=unix[:at]).place(at),
+        "holds a carriage return without a line feed",
+        "save the file with LF or CRLF line ends",
+    )
+    return None
 
 
 def _guess(content: bytes) -> str:
@@ -93,7 +126,7 @@ def _matching(root: Path, pattern: str) -> list[str]:
     if not wildcard:
         return [pattern] if _is_file_inside(root, pattern) else []
     folder = head.rpartition("/")[0]
-    accepts = re.compile(_expression(pattern), re.DOTALL)
+    accepts = re.compile(glob_expression(pattern), re.DOTALL)
     return [file for file in _walk(root, folder) if accepts.fullmatch(file)]
 
 
@@ -115,7 +148,8 @@ def _walk(root: Path, folder: str) -> list[str]:
     return sorted(found)
 
 
-def _expression(pattern: str) -> str:
+def glob_expression(pattern: str) -> str:
+    """Return the regular expression of a glob: `**` crosses folders, `*` and `?` do not."""
     parts = re.split(r"(\*\*/|\*\*|\*|\?)", pattern)
     wildcards = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
     return "".join(wildcards.get(part, re.escape(part)) for part in parts)

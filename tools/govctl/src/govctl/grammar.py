@@ -36,8 +36,12 @@ _ANY_ID = re.compile(ANY_ID)
 _SLUG = re.compile(SLUG)
 _ROW_RANGE = re.compile(f"({ROW})(?:[.][.]({ROW}))?")
 _CODE_SPAN = re.compile(r"(`+)(?:(?!\1).)+?\1|^(?:```|~~~).*?^(?:```|~~~)", re.DOTALL | re.MULTILINE)
-_BRACKETS = re.compile(r"\[\[([^\[\]\n]{1,200})\]\]")
-_BARE = re.compile(f"(?<![A-Za-z0-9_/#:.-])({ANY_ID})(?![A-Za-z0-9_-]|[:#][A-Za-z0-9])")
+MENTION_ROOTS = ("[[", "RFC-", "rfc-", "Rfc-")
+_MENTION = re.compile(
+    r"\[\[([^\[\]\n]{1,200})\]\]"
+    r"|(?<![A-Za-z0-9_/#:.-])[Rr][Ff][Cc]-[0-9]{1,6}(?::[A-Za-z0-9_-]*[A-Za-z0-9])?(?:#[A-Za-z0-9]+)?"
+    r"(?![A-Za-z0-9_-]|[:#][A-Za-z0-9])"
+)
 _LOOKS_LIKE_ID = re.compile(r"\s*(?:rfc\W?\d|c-[a-z0-9]|s\d+\s*$|#s\d)", re.IGNORECASE)
 
 
@@ -84,8 +88,9 @@ def clause_of(identifier: str) -> str:
 def sort_key(identifier: str) -> tuple[str, int, str]:
     """Order ids by clause and then by number, so that S2 stands before S10."""
     head, _, statement = identifier.partition("#")
-    is_numbered = re.fullmatch(STATEMENT_NAME, statement) is not None
-    return head, int(statement[1:]) if is_numbered else 0, statement
+    number = statement[1:5]
+    is_numbered = number.isascii() and number.isdigit()
+    return head, int(number) if is_numbered else 0, statement
 
 
 def version_key(version: str) -> tuple[int, ...]:
@@ -95,28 +100,67 @@ def version_key(version: str) -> tuple[int, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Citation:
-    """A mention of an id in prose; `is_wellformed` is false for brackets that only look like an id."""
+    """A mention of an id in prose; `is_wellformed` is false for what only looks like an id."""
 
     text: str
     offset: int
     is_wellformed: bool
+    is_bracketed: bool
+
+    @property
+    def written(self) -> str:
+        """Return the citation as it stands in the text."""
+        return f"[[{self.text}]]" if self.is_bracketed else self.text
 
 
 def without_code(text: str, filler: str = " ") -> str:
     """Fill code spans and fenced code with one character, so that offsets stay as they are."""
+    if "`" not in text and "~~~" not in text:
+        return text
     return _CODE_SPAN.sub(lambda match: re.sub(r"[^\n]", filler, match.group()), text)
 
 
-def citations(text: str) -> Iterator[Citation]:
-    """Yield every citation of prose, bracketed or bare; code and addresses cite nothing."""
+def mentions(text: str) -> Iterator[re.Match[str]]:
+    """Yield what may be a citation, bracketed (group 1) or bare; code and addresses cite nothing."""
     prose = without_code(text)
-    for match in _BRACKETS.finditer(prose):
-        inner = match.group(1)
-        if is_id(inner) or _LOOKS_LIKE_ID.match(inner):
-            yield Citation(text=inner, offset=match.start(1), is_wellformed=is_id(inner))
-    bare = _BRACKETS.sub(lambda match: " " * len(match.group()), prose)
-    for match in _BARE.finditer(bare):
-        yield Citation(text=match.group(1), offset=match.start(1), is_wellformed=True)
+    end = 0
+    for start in sorted(_starts(prose)):
+        if start >= end and (match := _MENTION.match(prose, start)):
+            end = match.end()
+            yield match
+
+
+def _starts(prose: str) -> Iterator[int]:
+    """Yield where a mention may begin: plain searches, ten times as fast as the expression."""
+    for root in MENTION_ROOTS:
+        at = prose.find(root)
+        while at >= 0:
+            yield at
+            at = prose.find(root, at + 1)
+
+
+def citations(text: str) -> Iterator[Citation]:
+    """Yield every citation of prose, and what only looks like one."""
+    return filter(None, map(citation, mentions(text)))
+
+
+def citation(mention: re.Match[str]) -> Citation | None:
+    """Return the citation of a mention; nothing for brackets that do not look like an id."""
+    inner = mention.group(1)
+    if inner is None:
+        found = mention.group()
+        return Citation(text=found, offset=mention.start(), is_wellformed=is_id(found), is_bracketed=False)
+    if not is_id(inner) and not _LOOKS_LIKE_ID.match(inner):
+        return None
+    return Citation(text=inner, offset=mention.start(1), is_wellformed=is_id(inner), is_bracketed=True)
+
+
+def repaired(text: str, clause: str) -> str:
+    """Return the id that malformed text most likely means, seen from a clause or an RFC; it need not exist."""
+    spelled = text.strip().upper().replace("_", "-")
+    spelled = re.sub(r"^RFC\W*([0-9]{1,4})(?![0-9])", lambda match: f"RFC-{int(match.group(1)):04d}", spelled)
+    spelled = re.sub(r"^#?(S[0-9]+)$", rf"{clause}#\1", spelled)
+    return f"{rfc_of(clause)}:{spelled}" if spelled.startswith("C-") else spelled
 
 
 def rows_of(row_range: str) -> tuple[str, ...] | None:

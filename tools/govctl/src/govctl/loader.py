@@ -50,14 +50,15 @@ def find_root(start: Path) -> Path:
     raise NoTreeError(start)
 
 
-def load_tree(root: Path | str) -> Tree:
-    """Load the tree whose root is this folder."""
-    return _Loader(root=Path(root)).tree()
+def load_tree(root: Path | str, *, today: str = "") -> Tree:
+    """Load the tree whose root is this folder; `today` is the date that ends suppressions, none when it is empty."""
+    return _Loader(root=Path(root), today=today).tree()
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Loader:
     root: Path
+    today: str = ""
     problems: Problems = field(default_factory=Problems)
     broken: set[str] = field(default_factory=set)
 
@@ -82,7 +83,9 @@ class _Loader:
             evidence=evidence,
             broken_evidence=broken_evidence,
             sources={facet.rfc: self._sources(facet, config) for facet in config.facets},
+            catalogue_text=self._catalogue(config),
             problems=tuple(self.problems.found),
+            today=self.today,
         )
 
     def _config(self) -> tuple[Config, bool]:
@@ -113,7 +116,7 @@ class _Loader:
 
     def _clauses(self, lock: Lock) -> Iterator[Clause]:
         locked: dict[str, list[Entry]] = {}
-        for entry in sorted(lock.entries.values(), key=lambda entry: grammar.sort_key(entry.id)):
+        for entry in lock.entries.values():
             locked.setdefault(grammar.clause_of(entry.id), []).append(entry)
         for folder, is_folder in list_folder(self.root, CLAUSE_FOLDER, self.problems):
             if not is_folder or not grammar.is_rfc_id(folder):
@@ -170,6 +173,10 @@ class _Loader:
             else:
                 found[rfc.id] = parsed
         return found, frozenset(broken)
+
+    def _catalogue(self, config: Config) -> str | None:
+        file = config.catalogue_file
+        return read_text(self.root, file, self.problems) if file and (self.root / file).exists() else None
 
     def _sources(self, facet: Facet, config: Config) -> FacetSources:
         files: dict[str, tuple[str, ...]] = {}

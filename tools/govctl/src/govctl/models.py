@@ -175,6 +175,40 @@ class Evidence(_Table):
     directory: Glob = Field("evidence/conformance", title="Directory", description="Folder of one file per RFC.")
 
 
+class Suppression(_Table):
+    """A known finding that is borne for a while; it names an id or a path."""
+
+    code: CodeOrName = Field(title="Code", description="The rule, by its code or name.")
+    id: NonEmpty | None = Field(None, title="Id", description="Of what is about this id, slug, or an id below it.")
+    path: Glob | None = Field(None, title="Path", description="Of what stands in the files of this glob.")
+    reason: Line = Field(title="Reason", description="One sentence that a reader can dispute.")
+    until: Date = Field(title="Until", description="The last day, quoted or not: 2026-12-31.")
+
+
+class Catalogue(_Table):
+    """Where the statements are written for those who have no `gov/`."""
+
+    file: Glob = Field(title="File", description="The JSON file that `govctl catalogue --write` writes.")
+
+
+class Reserved(_Table):
+    """A number that a capability has, whether its RFC is written or not."""
+
+    rfc: RfcId = Field(title="RFC", description="The number that is kept.")
+    facet: FacetWord = Field(title="Facet", description="The capability's word.")
+    covers: Line = Field(title="Covers", description="What the RFC is about, in a few words.")
+
+
+class Site(_Table):
+    """What the pages show beside the specification."""
+
+    pages: Glob | None = Field(None, title="Pages", description="Folder of hand-written pages and their assets.")
+    examples: Glob | None = Field(None, title="Examples", description="Folder of a valid and an invalid tree a code.")
+    cases: Glob | None = Field(None, title="Cases", description="TOML file of the public cases that checks name.")
+    contract: list[Glob] = Field([], title="Contract", description="Globs of the Python modules of the contract.")
+    reserved: list[Reserved] = Field([], title="Reserved", description="The numbers that are kept, in order.")
+
+
 class ConfigFile(_Table):
     """Settings of a tree of specifications."""
 
@@ -182,8 +216,15 @@ class ConfigFile(_Table):
     sources: Sources = Field(Sources(), title="Sources", description="Where marks are found.")
     facets: dict[FacetWord, Facet] = Field({}, title="Facets", description="One table a capability, named by its word.")
     evidence: Evidence = Field(Evidence(), title="Evidence", description="Where evidence is kept.")
+    catalogue: Catalogue | None = Field(
+        None, title="Catalogue", description="Where the statements are written for those who have no `gov/`."
+    )
+    site: Site | None = Field(None, title="Site", description="What `govctl render` shows beside the specification.")
     severity: dict[CodeOrName, Literal["error", "warning", "note", "off"]] = Field(
         {}, title="Severity", description="Another severity for a rule, by its code or name."
+    )
+    suppress: list[Suppression] = Field(
+        [], title="Suppressions", description="Known findings, each with a reason and an end; none may be unused."
     )
 
 

@@ -43,8 +43,11 @@ class Text:
 
     def line(self, number: int) -> str:
         """Return one line without its end; the empty string outside the text."""
-        lines = self.text.split("\n")
-        return lines[number - 1] if 0 < number <= len(lines) else ""
+        starts = self._line_starts
+        if not 0 < number <= len(starts):
+            return ""
+        end = self.text.find("\n", starts[number - 1])
+        return self.text[starts[number - 1] : len(self.text) if end < 0 else end]
 
     def find(self, needle: str, start: int, end: int) -> int:
         """Return the offset of words inside a stretch, however they are broken into lines; else its start."""

@@ -17,6 +17,7 @@ class ProblemKind(StrEnum):
 
     NOT_UTF8 = "not-utf8"
     BYTE_ORDER_MARK = "byte-order-mark"
+    CARRIAGE_RETURN = "carriage-return"
     TOML_SYNTAX = "toml-syntax"
     UNREADABLE = "unreadable"
     STRAY = "stray"

@@ -11,14 +11,21 @@ from dataclasses import dataclass
 
 from govctl.grammar import without_code
 
+# Each choice begins with its letter and looks back only then: a search that begins by looking back is slow.
 _KEYWORD = re.compile(
-    r"(?<![A-Za-z0-9_-])(?:MUST(?:\s+NOT)?|SHALL(?:\s+NOT)?|SHOULD(?:\s+NOT)?|(?:NOT\s+)?RECOMMENDED|REQUIRED|MAY|OPTIONAL)"
-    r"(?![A-Za-z0-9_-])"
+    r"(?:M(?<![A-Za-z0-9_-]M)(?:UST(?:\s+NOT)?|AY)"
+    r"|S(?<![A-Za-z0-9_-]S)(?:HALL|HOULD)(?:\s+NOT)?"
+    r"|R(?<![A-Za-z0-9_-]R)(?:EQUIRED|ECOMMENDED)"
+    r"|N(?<![A-Za-z0-9_-]N)OT\s+RECOMMENDED"
+    r"|O(?<![A-Za-z0-9_-]O)PTIONAL)(?![A-Za-z0-9_-])"
 )
 _LEVELS = {"MUST": "MUST", "SHALL": "MUST", "REQUIRED": "MUST", "SHOULD": "SHOULD", "MAY": "MAY", "OPTIONAL": "MAY"}
 _END_OF_SENTENCE = re.compile(r"[.!?][\"')\]*_]*\s+(?=[\"'(*_\[`]*[A-Z0-9`\[])")
 _ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|cf|vs|etc|resp|approx|no|fig|sec)|\b[A-Z])\.$", re.IGNORECASE)
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,4}[.)])\s+")
+_ITEM_LINE = re.compile(rf"^{_ITEM.pattern}", re.MULTILINE)
+_BLANK_LINES = re.compile(r"\n\s*\n")
+_STRUCTURE = re.compile(r"^\s*(?:\#|\||```|~~~|\*\*Rationale)", re.MULTILINE)
 _RATIONALE = re.compile(r"\*\*Rationale:?\*\*:?")
 
 
@@ -38,7 +45,22 @@ def collapse(text: str) -> str:
 
 def keywords(text: str) -> tuple[str, ...]:
     """Return the upper-case BCP 14 keywords of the text in order, code left out; MUST NOT is one keyword."""
+    if not may_hold_keywords(text):
+        return ()
     return tuple(collapse(match.group()) for match in _KEYWORD.finditer(without_code(text)))
+
+
+def may_hold_keywords(text: str) -> bool:
+    """Say whether it is worth to look for keywords: plain searches cost a tenth of the expression."""
+    return (
+        "MUST" in text
+        or "SHOULD" in text
+        or "MAY" in text
+        or "SHALL" in text
+        or "REQUIRED" in text
+        or "RECOMMENDED" in text
+        or "OPTIONAL" in text
+    )
 
 
 def level(keyword: str) -> str:
@@ -49,6 +71,8 @@ def level(keyword: str) -> str:
 def sentences(text: str) -> list[str]:
     """Split one paragraph into its sentences; a stop inside code or after an abbreviation ends none."""
     flat = collapse(text)
+    if flat.find(".", 0, -1) < 0 and flat.find("?", 0, -1) < 0 and flat.find("!", 0, -1) < 0:
+        return [flat] if flat else []
     shadow = without_code(flat, "`")
     found, start = [], 0
     for match in _END_OF_SENTENCE.finditer(shadow):
@@ -65,6 +89,8 @@ def normative_sentences(text: str) -> list[NormativeSentence]:
 
     A lead-in from which no item inherits is a statement of its own.
     """
+    if not may_hold_keywords(text):
+        return []
     found: list[NormativeSentence] = []
     lead_in = ""
     has_heir = True
@@ -73,7 +99,7 @@ def normative_sentences(text: str) -> list[NormativeSentence]:
             found.append(_inherited(lead_in, block))
             has_heir = True
             continue
-        parts = sentences(block)
+        parts = sentences(block) if may_hold_keywords(block) else []
         if not is_item:
             found.extend([] if has_heir else [_own(lead_in)])
             is_lead_in = bool(parts) and parts[-1].endswith(":") and bool(keywords(parts[-1]))
@@ -84,6 +110,8 @@ def normative_sentences(text: str) -> list[NormativeSentence]:
 
 def keyword_lines(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield each line that holds a keyword, with its keywords; code and rationale paragraphs are left out."""
+    if not may_hold_keywords(text):
+        return
     is_rationale = False
     for line, bare in zip(text.split("\n"), without_code(text).split("\n"), strict=True):
         is_rationale = bool(line.strip()) and (is_rationale or _RATIONALE.match(line.strip()) is not None)
@@ -102,6 +130,17 @@ def _inherited(lead_in: str, item: str) -> NormativeSentence:
 
 def _blocks(text: str) -> Iterator[tuple[bool, str]]:
     """Yield paragraphs and list items; code, headings, tables and a rationale are no statements."""
+    if _STRUCTURE.search(text):
+        yield from _blocks_by_line(text)
+        return
+    for paragraph in _BLANK_LINES.split(text):
+        if _ITEM_LINE.search(paragraph):
+            yield from _blocks_by_line(paragraph)
+        elif paragraph.strip():
+            yield False, paragraph
+
+
+def _blocks_by_line(text: str) -> Iterator[tuple[bool, str]]:
     block: list[str] = []
     is_item = is_rationale = False
     fence = ""

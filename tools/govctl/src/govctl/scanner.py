@@ -20,6 +20,9 @@ _DECORATORS = frozenset(MarkKind)
 _MAY_HOLD_MARKS = re.compile(
     r"^[ \t]*@[\w.]*\b(?:law|check|mutant|benign)\b|import.*\b(?:law|check|mutant|benign)\s+as\b", re.MULTILINE
 )
+_HEADER = re.compile(r"^@[^\n]*\n(?:(?:[ \t)\]}@#][^\n]*)?\n)*?(async[ \t]+def|def|class)[ \t]+\w+", re.MULTILINE)
+_HIDDEN_QUOTES = re.compile(r"""'"{3}|"'{3}|#[^\n]*(?:"{3}|'{3})""")
+_BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
 _SKIPS = frozenset({"skip", "skipif", "skipIf", "skipUnless", "xfail", "expectedFailure"})
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -44,12 +47,13 @@ class Scan:
 
 def scan_source(file: str, text: str, scan: Scan, problems: Problems) -> None:
     """Add the marks of one file to the scan; a file that is not Python is a problem."""
-    if not _MAY_HOLD_MARKS.search(text):
+    candidates = [match.start() for match in _MAY_HOLD_MARKS.finditer(text)]
+    if not candidates:
         return
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what the compiler says of strings in a file that we only read
-            module = ast.parse(text)
+            module = ast.parse(_skeleton(text, candidates))
     except SyntaxError as error:
         place = Place(file=file, line=max(1, error.lineno or 1), column=max(1, error.offset or 1))
         problems.add(ProblemKind.PYTHON_SYNTAX, place, f"is not Python: {error.msg}", "mend the syntax at this place")
@@ -60,6 +64,38 @@ def scan_source(file: str, text: str, scan: Scan, problems: Problems) -> None:
             _FileScan(file, text, scan).visit(module, _skip_of_module(module))
         except RecursionError:
             problems.add(ProblemKind.PYTHON_SYNTAX, Place(file=file), "is nested too deeply to be read", "nest less")
+
+
+def _skeleton(text: str, candidates: list[int]) -> str:
+    """Return the decorated headers alone, each on its line; in any doubt the whole text.
+
+    A body costs more to parse than all else. Doubt is: a mark whose header is not found at the margin, a module that is
+    skipped as a whole, quotes that might hide where a string ends.
+    """
+    if "pytestmark" in text or _HIDDEN_QUOTES.search(text):
+        return text
+    parts: list[str] = []
+    at = 0
+    waiting = candidates[::-1]
+    for match in _HEADER.finditer(text):
+        start, end = match.span()
+        if not start <= waiting[-1] < end:
+            continue
+        skipped = text[at:start]
+        if _is_open(skipped) or _is_open(match.group()):
+            return text
+        parts += ["\n" * skipped.count("\n"), match.group(), ": ..." if match.group(1) == "class" else "(): ..."]
+        at = end
+        while waiting and waiting[-1] < end:
+            waiting.pop()
+        if not waiting:
+            return "".join(parts)
+    return text
+
+
+def _is_open(text: str) -> bool:
+    """Say whether a string of several lines begins in the text and does not end in it."""
+    return text.count('"""') % 2 == 1 or text.count("'''") % 2 == 1
 
 
 def _skip_of_module(module: ast.Module) -> str:
@@ -73,8 +109,21 @@ def _skip_of_module(module: ast.Module) -> str:
 def _skip(decorator: ast.expr) -> str:
     """Return the name of a mark that keeps a test from running, or nothing."""
     target = decorator.func if isinstance(decorator, ast.Call) else decorator
-    name = ast.unparse(target) if isinstance(target, ast.Name | ast.Attribute) else ""
-    return name if name.rpartition(".")[2] in _SKIPS else ""
+    return ast.unparse(target) if _last_name(target) in _SKIPS else ""
+
+
+def _last_name(node: ast.expr) -> str:
+    if isinstance(node, ast.Name):
+        return node.id
+    return node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def _blocks_of(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the statements, handlers and cases right below a node, whatever kind of statement it is."""
+    for name in _BLOCKS:
+        found = getattr(node, name, ())
+        if isinstance(found, list):
+            yield from found
 
 
 class _FileScan:
@@ -87,14 +136,14 @@ class _FileScan:
 
     def visit(self, node: ast.AST, skipped_by: str) -> None:
         """Read the marks below a node; what skips a class or a module skips all that is in it."""
-        for child in ast.iter_child_nodes(node):
+        for child in _blocks_of(node):
             if isinstance(child, ast.ImportFrom):
                 self._aliases(child)
             if isinstance(child, _Definition):
                 skip = skipped_by or next((skip for skip in map(_skip, child.decorator_list) if skip), "")
                 self._decorators(child, skip)
                 self.visit(child, skip)
-            elif isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
+            else:
                 self.visit(child, skipped_by)
 
     def _aliases(self, node: ast.ImportFrom) -> None:
@@ -106,9 +155,7 @@ class _FileScan:
     def _decorators(self, definition: _Definition, skip: str) -> None:
         for decorator in definition.decorator_list:
             target = decorator.func if isinstance(decorator, ast.Call) else decorator
-            name = (
-                target.id if isinstance(target, ast.Name) else target.attr if isinstance(target, ast.Attribute) else ""
-            )
+            name = _last_name(target)
             if name not in _DECORATORS:
                 continue
             label = f"{name} on {definition.name}"
@@ -127,8 +174,9 @@ class _FileScan:
     def _place(self, node: ast.AST) -> Place:
         line = getattr(node, "lineno", 1)
         offset = getattr(node, "col_offset", 0)
-        before = self._lines[line - 1].encode()[:offset] if line <= len(self._lines) else b""
-        return Place(file=self._file, line=line, column=len(before.decode(errors="replace")) + 1)
+        text = self._lines[line - 1] if line <= len(self._lines) else ""
+        column = offset if text.isascii() else len(text.encode()[:offset].decode(errors="replace"))
+        return Place(file=self._file, line=line, column=column + 1)
 
     def _mark(self, kind: MarkKind, call: ast.Call, function: str, skip: str) -> Mark:
         keywords = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}

@@ -6,6 +6,7 @@ Knows the parts of a specification. Knows nothing of files, schemas or coverage.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from govctl import prose
 from govctl.digests import sentence_digest
@@ -41,12 +42,12 @@ class Statement:
         """Return the keyword of the sentence, or nothing when it has none."""
         return self.keywords[0] if self.keywords else ""
 
-    @property
+    @cached_property
     def level(self) -> str:
         """Return MUST, SHOULD or MAY, or nothing for a sentence without a keyword."""
         return prose.level(self.keyword) if self.keyword else ""
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Return the digest of the sentence."""
         return sentence_digest(self.text)
@@ -78,6 +79,12 @@ class Clause:
     tags: tuple[str, ...] = ()
 
     @property
+    def successor(self) -> str:
+        """Return the full id of the clause that took its place, or nothing."""
+        name = self.superseded_by
+        return name if ":" in name or not name else f"{self.rfc}:{name}"
+
+    @property
     def is_active(self) -> bool:
         """Say whether the clause still demands anything."""
         return self.status == "active"
@@ -98,10 +105,11 @@ class Section:
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """One entry of an RFC's changelog."""
+    """One entry of an RFC's changelog; `texts` are its notes and items, each with its key."""
 
     version: str
     date: str
+    texts: tuple[tuple[Path, str], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,3 +130,8 @@ class Rfc:
     sections: tuple[Section, ...]
     changelog: tuple[Change, ...]
     document: TomlText
+
+    @cached_property
+    def versions(self) -> frozenset[str]:
+        """Return the versions of the changelog."""
+        return frozenset(change.version for change in self.changelog)

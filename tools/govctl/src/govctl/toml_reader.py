@@ -22,7 +22,7 @@ from govctl.toml_places import Path, TomlText
 _DATES: dict[str, tuple[tuple[str, str], ...]] = {
     "rfc": (("govctl", "created"), ("govctl", "updated"), ("changelog", "date")),
     "clause": (),
-    "config": (),
+    "config": (("suppress", "until"),),
 }
 _SCHEMA_LINES = {
     "rfc": "#:schema ../../schema/rfc.schema.json",
@@ -74,7 +74,7 @@ def _parsed(text: TomlText, problems: Problems) -> dict[str, Any] | None:
 
 def _check_schema_line(text: TomlText, kind: str, problems: Problems) -> None:
     wanted = _SCHEMA_LINES[kind]
-    if text.line(1).rstrip() != wanted:
+    if text.text.partition("\n")[0].rstrip() != wanted:
         problems.add(
             ProblemKind.SCHEMA_LINE, Place(file=text.file), "has no #:schema line of its kind", f"begin with: {wanted}"
         )

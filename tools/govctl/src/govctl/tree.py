@@ -14,7 +14,7 @@ from govctl import grammar
 from govctl.config import Config
 from govctl.digests import catalogue_digest, statements_digest
 from govctl.evidence import EvidenceFile
-from govctl.lock import Lock
+from govctl.lock import Lock, Seal
 from govctl.marks import BadMark, Mark, MarkKind
 from govctl.problems import Problem
 from govctl.specification import Clause, Rfc, Statement
@@ -30,9 +30,13 @@ class FacetSources:
     digests: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Tree:
-    """All that was read. `broken` names RFCs and clauses whose file is there but could not be used."""
+    """All that was read.
+
+    `broken` names RFCs and clauses whose file is there but could not be used; `catalogue_text` is what the catalogue
+    file holds, None where there is no such file or no such setting; `today` is a date, or nothing when no day counts.
+    """
 
     config: Config
     is_config_broken: bool = False
@@ -47,7 +51,9 @@ class Tree:
     evidence: Mapping[str, EvidenceFile] = field(default_factory=dict)
     broken_evidence: frozenset[str] = frozenset()
     sources: Mapping[str, FacetSources] = field(default_factory=dict)
+    catalogue_text: str | None = None
     problems: tuple[Problem, ...] = ()
+    today: str = ""
 
     @cached_property
     def rfc_by_id(self) -> dict[str, Rfc]:
@@ -108,14 +114,29 @@ class Tree:
 
     def knows(self, identifier: str) -> bool:
         """Say whether an id exists, or may exist in a file that could not be used."""
-        if grammar.rfc_of(identifier) in self.broken or grammar.clause_of(identifier) in self.broken:
+        if identifier in self.clause_by_id or identifier in self.statement_by_id or identifier in self.rfc_by_id:
             return True
-        return identifier in self.rfc_by_id or identifier in self.clause_by_id or identifier in self.statement_by_id
+        return grammar.rfc_of(identifier) in self.broken or grammar.clause_of(identifier) in self.broken
+
+    @property
+    def is_specification_partial(self) -> bool:
+        """Say whether the settings, an RFC or a clause could not be used."""
+        return self.is_config_broken or bool(self.broken)
 
     @property
     def is_partial(self) -> bool:
         """Say whether so much is unreadable that nothing can be said about coverage."""
-        return self.is_config_broken or self.are_sources_broken or bool(self.broken)
+        return self.is_specification_partial or self.are_sources_broken
+
+    def seal_of(self, rfc: str) -> Seal:
+        """Return the seal that the RFC's version has to have."""
+        statements = self.active_statements_of(rfc)
+        return Seal(
+            rfc=rfc,
+            version=self.rfc_by_id[rfc].version,
+            digest=statements_digest((s.id, s.digest) for s in statements),
+            must_digest=statements_digest((s.id, s.digest) for s in statements if s.level == "MUST"),
+        )
 
     def digests_of(self, rfc: str) -> dict[str, str]:
         """Return the digests that evidence of an RFC must hold."""

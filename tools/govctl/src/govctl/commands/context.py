@@ -44,9 +44,9 @@ class Context:
         """Return the root of the tree around the start."""
         return find_root(self.start)
 
-    def tree(self) -> Tree:
-        """Load the tree around the start."""
-        return load_tree(self.root)
+    def tree(self, today: str = "") -> Tree:
+        """Load the tree around the start; without a day, no suppression ends."""
+        return load_tree(self.root, today=today)
 
     def say(self, *lines: str) -> None:
         """Print lines of the result."""

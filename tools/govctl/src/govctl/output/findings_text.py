@@ -26,11 +26,12 @@ def render_findings(findings: Sequence[Finding], line_of: Callable[[Place], str]
 def summary(findings: Sequence[Finding]) -> str:
     """Count findings by severity."""
     counts = Counter(finding.severity for finding in findings)
-    return ", ".join(_counted(counts[severity], severity) for severity in _COLOURS)
+    return ", ".join(counted(counts[severity], severity) for severity in _COLOURS)
 
 
-def _counted(count: int, severity: Severity) -> str:
-    return f"{count} {severity}{'' if count == 1 else 's'}"
+def counted(count: int, name: str) -> str:
+    """Return a number with its noun."""
+    return f"{count} {name}{'' if count == 1 else 's'}"
 
 
 def _finding(finding: Finding, line: str, style: Style) -> Iterator[str]:

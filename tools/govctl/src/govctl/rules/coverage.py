@@ -8,32 +8,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from govctl import grammar
-from govctl.coverage import StatementCoverage, coverage
+from govctl.coverage import is_checked, statement_coverage
 from govctl.findings import Diagnostic, Related, Severity
 from govctl.marks import MarkKind
-from govctl.rules.severity import MUST_LADDER, MUTANT_LADDER, SHOULD_LADDER, on
+from govctl.rules.severity import MUST_LADDER, MUTANT_LADDER, SHOULD_LADDER, Ladder, on
+from govctl.specification import Statement
 from govctl.tree import Tree
 
 
 def must_statements_are_checked(tree: Tree) -> Iterator[Diagnostic]:
     """Every MUST has a check that runs, or an exclusion."""
-    for severity, covered in _demanded(tree, "MUST", MUST_LADDER):
-        if not covered.is_checked:
-            yield _unchecked(covered, severity)
+    yield from _unchecked(tree, "MUST", MUST_LADDER)
 
 
 def should_statements_are_checked(tree: Tree) -> Iterator[Diagnostic]:
     """Every SHOULD has a check that runs, or an exclusion."""
-    for severity, covered in _demanded(tree, "SHOULD", SHOULD_LADDER):
-        if not covered.is_checked:
-            yield _unchecked(covered, severity)
+    yield from _unchecked(tree, "SHOULD", SHOULD_LADDER)
 
 
 def must_statements_have_mutants(tree: Tree) -> Iterator[Diagnostic]:
     """Every MUST has a mutant that must die by it, or an exclusion."""
-    for severity, covered in _demanded(tree, "MUST", MUTANT_LADDER):
-        if not covered.mutants:
-            statement = covered.statement
+    for severity, statement in _demanded(tree, "MUST", MUTANT_LADDER):
+        if not tree.marks_of(MarkKind.MUTANT, statement.id):
             yield Diagnostic(
                 place=statement.place,
                 subject=statement.id,
@@ -88,22 +84,25 @@ def backlog_rows_have_a_home(tree: Tree) -> Iterator[Diagnostic]:
                 )
 
 
-def _demanded(tree: Tree, level: str, ladder: dict[str, Severity]) -> Iterator[tuple[Severity, StatementCoverage]]:
+def _demanded(tree: Tree, level: str, ladder: Ladder) -> Iterator[tuple[Severity, Statement]]:
     """Yield the statements of one level of which something is demanded; nothing when too little could be read."""
-    for covered in () if tree.is_partial else coverage(tree):
-        severity = on(ladder, covered.rfc)
-        for statement in covered.statements if severity is not Severity.OFF else ():
-            if statement.statement.level == level and statement.excluded is None:
+    for rfc in () if tree.is_partial else tree.rfc_by_id.values():
+        severity = on(ladder, rfc)
+        for statement in tree.active_statements_of(rfc.id) if severity is not Severity.OFF else ():
+            if statement.level == level and statement.excluded is None:
                 yield severity, statement
 
 
-def _unchecked(covered: StatementCoverage, severity: Severity) -> Diagnostic:
-    statement = covered.statement
-    return Diagnostic(
-        place=statement.place,
-        subject=statement.id,
-        message=f"no check that runs names this {statement.keyword}",
-        mend=f'write @check("slug", "{statement.id}"), or exclude the statement with a class and a reason',
-        severity=severity,
-        related=tuple(Related(place=check.place, note=f"{check.label} is skipped") for check in covered.skipped_checks),
-    )
+def _unchecked(tree: Tree, level: str, ladder: Ladder) -> Iterator[Diagnostic]:
+    for severity, statement in _demanded(tree, level, ladder):
+        if is_checked(tree, statement):
+            continue
+        skipped = statement_coverage(tree, statement).skipped_checks
+        yield Diagnostic(
+            place=statement.place,
+            subject=statement.id,
+            message=f"no check that runs names this {statement.keyword}",
+            mend=f'write @check("slug", "{statement.id}"), or exclude the statement with a class and a reason',
+            severity=severity,
+            related=tuple(Related(place=check.place, note=f"{check.label} is skipped") for check in skipped),
+        )

@@ -26,6 +26,11 @@ def files_have_no_byte_order_mark(tree: Tree) -> Iterator[Diagnostic]:
     yield from _noted(tree, ProblemKind.BYTE_ORDER_MARK)
 
 
+def files_have_plain_line_ends(tree: Tree) -> Iterator[Diagnostic]:
+    """No carriage return stands alone."""
+    yield from _noted(tree, ProblemKind.CARRIAGE_RETURN)
+
+
 def files_are_toml(tree: Tree) -> Iterator[Diagnostic]:
     """Every specification file is TOML."""
     yield from _noted(tree, ProblemKind.TOML_SYNTAX)

@@ -5,14 +5,14 @@ Knows ids, file names and sections. Knows nothing of references in text or sourc
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from govctl.findings import Diagnostic, Related
-from govctl.places import Place
+from govctl.toml_places import Path, TomlText
 from govctl.tree import Tree
 
-_ID = ("govctl", "id")
+_Home = tuple[str, TomlText, Path]
+_ID: Path = ("govctl", "id")
 
 
 def ids_equal_file_names(tree: Tree) -> Iterator[Diagnostic]:
@@ -31,29 +31,29 @@ def ids_equal_file_names(tree: Tree) -> Iterator[Diagnostic]:
 
 def ids_are_unique(tree: Tree) -> Iterator[Diagnostic]:
     """No two RFCs, clauses or statements have one id."""
-    places = [(rfc.id, rfc.document.value_place(_ID)) for rfc in tree.rfcs]
-    places += [(clause.id, clause.document.value_place(_ID)) for clause in tree.clauses]
+    homes: list[_Home] = [(rfc.id, rfc.document, _ID) for rfc in tree.rfcs]
     for clause in tree.clauses:
+        homes.append((clause.id, clause.document, _ID))
         if clause.has_statements:
-            paths = (("content", "statements", index, "id") for index in range(len(clause.statements)))
-            places += [
-                (s.id, clause.document.value_place(path)) for s, path in zip(clause.statements, paths, strict=True)
-            ]
-    yield from _twice(places)
+            homes.extend(
+                (statement.id, clause.document, ("content", "statements", index, "id"))
+                for index, statement in enumerate(clause.statements)
+            )
+    yield from _twice(homes)
 
 
-def _twice(places: Iterable[tuple[str, Place]]) -> Iterator[Diagnostic]:
-    by_id: dict[str, list[Place]] = defaultdict(list)
-    for identifier, place in places:
-        by_id[identifier].append(place)
-    for identifier, (first, *others) in by_id.items():
-        for other in others:
+def _twice(homes: Iterable[_Home]) -> Iterator[Diagnostic]:
+    first: dict[str, _Home] = {}
+    for home in homes:
+        identifier, document, path = home
+        _, other_document, other_path = first.setdefault(identifier, home)
+        if (other_document, other_path) != (document, path):
             yield Diagnostic(
-                place=other,
+                place=document.value_place(path),
                 subject=identifier,
                 message=f"{identifier} is defined twice",
                 mend="give the newer one an id of its own that was never used",
-                related=(Related(place=first, note="the other definition"),),
+                related=(Related(place=other_document.value_place(other_path), note="the other definition"),),
             )
 
 
@@ -88,19 +88,19 @@ def clauses_are_listed(tree: Tree) -> Iterator[Diagnostic]:
 def clauses_are_listed_once(tree: Tree) -> Iterator[Diagnostic]:
     """No clause stands in two places of its RFC."""
     for rfc in tree.rfcs:
-        seen: dict[str, Place] = {}
+        seen: dict[str, Path] = {}
         for index, section in enumerate(rfc.sections):
             for position, name in enumerate(section.clauses):
-                place = rfc.document.value_place(("sections", index, "clauses", position))
+                path: Path = ("sections", index, "clauses", position)
                 if name in seen:
                     yield Diagnostic(
-                        place=place,
+                        place=rfc.document.value_place(path),
                         subject=f"{rfc.id}:{name}",
                         message=f"{name} is listed twice",
                         mend="keep one of the two places",
-                        related=(Related(place=seen[name], note="the other place"),),
+                        related=(Related(place=rfc.document.value_place(seen[name]), note="the other place"),),
                     )
-                seen.setdefault(name, place)
+                seen.setdefault(name, path)
 
 
 def clause_folders_have_an_rfc(tree: Tree) -> Iterator[Diagnostic]:

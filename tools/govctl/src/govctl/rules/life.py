@@ -10,8 +10,8 @@ from itertools import pairwise
 
 from govctl.findings import Diagnostic
 from govctl.grammar import version_key
-from govctl.places import Place
-from govctl.specification import Rfc
+from govctl.specification import Clause, Rfc
+from govctl.toml_places import Path
 from govctl.tree import Tree
 
 PHASES_OF_STATUS = {
@@ -23,16 +23,18 @@ PHASES_OF_STATUS = {
 
 def since_is_a_version_of_the_rfc(tree: Tree) -> Iterator[Diagnostic]:
     """`since` is a version of the changelog, and not above the RFC's version."""
-    for subject, since, place, rfc in _sinces(tree):
-        if version_key(since) > version_key(rfc.version):
-            message = f"since is {since}, above version {rfc.version} of {rfc.id}"
-        elif rfc.changelog and since not in {change.version for change in rfc.changelog}:
-            message = f"since is {since}, which is no version in the changelog of {rfc.id}"
-        else:
+    for clause in tree.clauses:
+        rfc = tree.rfc_by_id.get(clause.rfc)
+        if rfc is None:
             continue
-        yield Diagnostic(
-            place=place, subject=subject, message=message, mend="use the version of the RFC that brought it"
-        )
+        for subject, since, path in _sinces(clause):
+            if message := _wrong_since(since, clause, rfc):
+                yield Diagnostic(
+                    place=clause.document.value_place(path),
+                    subject=subject,
+                    message=message,
+                    mend="use the version of the RFC that brought it",
+                )
 
 
 def clauses_have_a_since(tree: Tree) -> Iterator[Diagnostic]:
@@ -73,8 +75,28 @@ def _unordered(rfc: Rfc) -> Iterator[Diagnostic]:
             )
 
 
+def dates_are_in_order(tree: Tree) -> Iterator[Diagnostic]:
+    """An RFC is created before its first version, and updated with its newest."""
+    for rfc in tree.rfcs:
+        dates = [change.date for change in rfc.changelog]
+        if dates and min(dates) < rfc.created:
+            yield _wrong_date(rfc, "created", f"is created on {rfc.created}, after its version of {min(dates)}")
+        if rfc.updated and rfc.updated < max([rfc.created, *dates]):
+            newest = max([rfc.created, *dates])
+            yield _wrong_date(rfc, "updated", f"is updated on {rfc.updated}, before what is dated {newest}")
+
+
+def _wrong_date(rfc: Rfc, key: str, message: str) -> Diagnostic:
+    return Diagnostic(
+        place=rfc.document.value_place(("govctl", key)),
+        subject=rfc.id,
+        message=message,
+        mend="mend the date that is wrong: created, then each version, then updated",
+    )
+
+
 def superseded_clauses_have_a_successor(tree: Tree) -> Iterator[Diagnostic]:
-    """A clause has a successor if and only if it is superseded, and is not its own."""
+    """A clause has a successor if and only if it is superseded; that is another, and not a deprecated one."""
     for clause in tree.clauses:
         is_superseded = clause.status == "superseded"
         if is_superseded != bool(clause.superseded_by):
@@ -91,6 +113,18 @@ def superseded_clauses_have_a_successor(tree: Tree) -> Iterator[Diagnostic]:
                 message="is superseded by itself",
                 mend="name the clause that took its place",
             )
+        elif is_superseded and clause.successor in tree.clause_by_id:
+            yield from _dead_end(tree.clause_by_id[clause.successor], clause)
+
+
+def _dead_end(successor: Clause, clause: Clause) -> Iterator[Diagnostic]:
+    if successor.status == "deprecated":
+        yield Diagnostic(
+            place=clause.document.value_place(("govctl", "superseded_by")),
+            subject=clause.id,
+            message=f"is superseded by {successor.id}, which is deprecated",
+            mend="name a clause that is in force, or deprecate this one too",
+        )
 
 
 def status_allows_the_phase(tree: Tree) -> Iterator[Diagnostic]:
@@ -106,15 +140,21 @@ def status_allows_the_phase(tree: Tree) -> Iterator[Diagnostic]:
             )
 
 
-def _sinces(tree: Tree) -> Iterator[tuple[str, str, Place, Rfc]]:
-    """Yield every `since` with its subject, place and RFC."""
-    for clause in tree.clauses:
-        rfc = tree.rfc_by_id.get(clause.rfc)
-        if rfc is None:
-            continue
-        if clause.since:
-            yield clause.id, clause.since, clause.document.value_place(("govctl", "since")), rfc
-        for index, statement in enumerate(clause.statements):
-            if statement.since:
-                place = clause.document.value_place(("content", "statements", index, "since"))
-                yield statement.id, statement.since, place, rfc
+def _sinces(clause: Clause) -> Iterator[tuple[str, str, Path]]:
+    """Yield every `since` of a clause with its subject and where it stands."""
+    if clause.since:
+        yield clause.id, clause.since, ("govctl", "since")
+    for index, statement in enumerate(clause.statements):
+        if statement.since:
+            yield statement.id, statement.since, ("content", "statements", index, "since")
+
+
+def _wrong_since(since: str, clause: Clause, rfc: Rfc) -> str:
+    """Say what is wrong with a `since`, or nothing."""
+    if since != rfc.version and version_key(since) > version_key(rfc.version):
+        return f"since is {since}, above version {rfc.version} of {rfc.id}"
+    if rfc.changelog and since not in rfc.versions:
+        return f"since is {since}, which is no version in the changelog of {rfc.id}"
+    if clause.since and since != clause.since and version_key(since) < version_key(clause.since):
+        return f"since is {since}, below that of its clause, {clause.since}"
+    return ""

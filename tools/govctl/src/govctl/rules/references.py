@@ -6,50 +6,57 @@ Knows every way in which one thing names another. Knows nothing of coverage.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import lru_cache
 
 from govctl import grammar
 from govctl.findings import Diagnostic, Related
 from govctl.marks import Mark, MarkKind
 from govctl.places import Place
+from govctl.rules.texts import ProseText, texts_with
 from govctl.specification import Clause
-from govctl.toml_places import Path
+from govctl.toml_places import Path, TomlText
 from govctl.tree import Tree
 
-_Reference = tuple[str, Place, str]
+
+@dataclass(frozen=True, kw_only=True)
+class _Cited:
+    """A citation, and the prose that holds it."""
+
+    prose: ProseText
+    citation: grammar.Citation
 
 
 def references_exist(tree: Tree) -> Iterator[Diagnostic]:
     """Every id in prose, refs and superseded_by exists."""
-    for source, place, target in _references(tree):
+    for source, document, path, target in _named_in_keys(tree):
         if not tree.knows(target):
-            yield Diagnostic(
-                place=place,
-                subject=source,
-                message=f"names {target}, which does not exist",
-                mend=_did_you_mean(tree, target),
-            )
+            yield _unknown(tree, source, target, document.value_place(path))
+    for cited in _unresolved(tree):
+        target = cited.citation.text
+        if cited.citation.is_wellformed:
+            yield _unknown(tree, cited.prose.subject, target, cited.prose.place(target))
 
 
 def references_are_wellformed(tree: Tree) -> Iterator[Diagnostic]:
-    """Brackets that look like a reference hold a full id."""
-    for clause in tree.clauses:
-        for path, text in _texts(clause):
-            for citation in grammar.citations(text):
-                if not citation.is_wellformed:
-                    yield Diagnostic(
-                        place=clause.document.words_place(path, f"[[{citation.text}]]"),
-                        subject=clause.id,
-                        message=f"[[{citation.text}]] is no full id",
-                        mend="write [[RFC-0001]], [[RFC-0001:C-NAME]] or [[RFC-0001:C-NAME#S1]]",
-                    )
+    """What looks like a reference is a full id, letter by letter."""
+    for cited in _unresolved(tree):
+        if not cited.citation.is_wellformed:
+            written = cited.citation.written
+            yield Diagnostic(
+                place=cited.prose.place(written),
+                subject=cited.prose.subject,
+                message=f"{written} is no full id",
+                mend=_meant(tree, cited),
+            )
 
 
 def marks_name_statements(tree: Tree) -> Iterator[Diagnostic]:
     """Every statement that a law, check, mutant or benign variant names exists."""
     for mark in tree.marks:
         for statement in _named_by(mark):
-            if not tree.knows(statement):
+            if not tree.knows(statement) and not _is_withdrawn(tree, statement):
                 yield Diagnostic(
                     place=mark.place,
                     subject=mark.label,
@@ -59,16 +66,15 @@ def marks_name_statements(tree: Tree) -> Iterator[Diagnostic]:
 
 
 def marks_name_live_statements(tree: Tree) -> Iterator[Diagnostic]:
-    """No law, check, mutant or benign variant names a statement of a withdrawn clause."""
+    """No law, check, mutant or benign variant names a statement that is withdrawn, or of a withdrawn clause or RFC."""
     for mark in tree.marks:
         for statement in _named_by(mark):
-            clause = tree.clause_by_id.get(grammar.clause_of(statement))
-            if clause and not clause.is_active and statement in tree.statement_by_id:
+            if reason := _withdrawal(tree, statement):
                 yield Diagnostic(
                     place=mark.place,
                     subject=mark.label,
-                    message=f"{mark.label} names {statement}, whose clause is {clause.status}",
-                    mend=_successor_advice(clause),
+                    message=f"{mark.label} names {statement}, {reason}",
+                    mend=_successor_advice(tree.clause_by_id.get(grammar.clause_of(statement))),
                 )
 
 
@@ -128,41 +134,79 @@ def _named_by(mark: Mark) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*mark.statements, *mark.also)))
 
 
-def _texts(clause: Clause) -> Iterator[tuple[Path, str]]:
-    yield ("content", "text"), clause.text
-    if clause.rationale:
-        yield ("content", "rationale"), clause.rationale
-    if clause.has_statements:
-        for index, statement in enumerate(clause.statements):
-            yield ("content", "statements", index, "text"), statement.text
-            if statement.excluded:
-                yield ("content", "statements", index, "excluded", "reason"), statement.excluded.reason
+def _unknown(tree: Tree, source: str, target: str, place: Place) -> Diagnostic:
+    return Diagnostic(
+        place=place,
+        subject=source,
+        message=f"names {target}, which does not exist",
+        mend=_did_you_mean(tree, target),
+    )
 
 
-def _references(tree: Tree) -> Iterator[_Reference]:
+def _meant(tree: Tree, cited: _Cited) -> str:
+    repaired = grammar.repaired(cited.citation.text, cited.prose.subject)
+    if tree.knows(repaired):
+        return f"did you mean {repaired}?"
+    near = get_close_matches(repaired, _relatives(tree, repaired), n=1)
+    return f"did you mean {near[0]}?" if near else "write [[RFC-0001]], [[RFC-0001:C-NAME]] or [[RFC-0001:C-NAME#S1]]"
+
+
+def _relatives(tree: Tree, target: str) -> list[str]:
+    """Return what is known of the same kind in the same RFC, in order: all that is worth to be compared."""
+    if ":" not in target or grammar.rfc_of(target) not in tree.rfc_by_id:
+        return sorted(tree.rfc_by_id)
+    clauses = tree.clauses_of(grammar.rfc_of(target))
+    if "#" not in target:
+        return sorted(clause.id for clause in clauses)
+    return [statement.id for clause in clauses for statement in clause.statements]
+
+
+def _named_in_keys(tree: Tree) -> Iterator[tuple[str, TomlText, Path, str]]:
     for rfc in tree.rfcs:
         for index, target in enumerate(rfc.refs):
-            yield rfc.id, rfc.document.value_place(("govctl", "refs", index)), target
+            yield rfc.id, rfc.document, ("govctl", "refs", index), target
     for clause in tree.clauses:
         if clause.superseded_by:
-            target = clause.superseded_by if ":" in clause.superseded_by else f"{clause.rfc}:{clause.superseded_by}"
-            yield clause.id, clause.document.value_place(("govctl", "superseded_by")), target
-        for path, text in _texts(clause):
-            for citation in grammar.citations(text):
-                if citation.is_wellformed and not tree.knows(citation.text):
-                    yield clause.id, clause.document.words_place(path, citation.text), citation.text
+            yield clause.id, clause.document, ("govctl", "superseded_by"), clause.successor
+
+
+@lru_cache(maxsize=1)  # two rules ask the same of one tree
+def _unresolved(tree: Tree) -> tuple[_Cited, ...]:
+    """Return the citations that lead nowhere: almost none, so that the rest is not even built."""
+    found: list[_Cited] = []
+    for prose in texts_with(tree, *grammar.MENTION_ROOTS):
+        for mention in grammar.mentions(prose.text):
+            if tree.knows(mention.group(1) or mention.group()):
+                continue
+            if citation := grammar.citation(mention):
+                found.append(_Cited(prose=prose, citation=citation))
+    return tuple(found)
 
 
 def _did_you_mean(tree: Tree, target: str) -> str:
-    known: list[str] = sorted(tree.rfc_by_id if ":" not in target else tree.clause_by_id)
-    if "#" in target:
-        known = sorted(tree.statement_by_id, key=grammar.sort_key)
-        same_clause = [name for name in known if grammar.clause_of(name) == grammar.clause_of(target)]
-        if same_clause:
-            return f"{grammar.clause_of(target)} has {', '.join(name.partition('#')[2] for name in same_clause)}"
-    near = get_close_matches(target, known, n=1)
+    clause = tree.clause_by_id.get(grammar.clause_of(target)) if "#" in target else None
+    if clause and clause.statements:
+        return f"{clause.id} has {', '.join(statement.id.partition('#')[2] for statement in clause.statements)}"
+    near = get_close_matches(target, _relatives(tree, target), n=1)
     return f"did you mean {near[0]}?" if near else "name something that exists"
 
 
-def _successor_advice(clause: Clause) -> str:
-    return f"move it to {clause.superseded_by}" if clause.superseded_by else "remove it: nothing is demanded any more"
+def _withdrawal(tree: Tree, statement: str) -> str:
+    """Say in which way a statement demands nothing any more, or nothing."""
+    if statement not in tree.statement_by_id:
+        return "which was withdrawn" if _is_withdrawn(tree, statement) else ""
+    clause = tree.clause_by_id[grammar.clause_of(statement)]
+    rfc = tree.rfc_by_id.get(clause.rfc)
+    if not clause.is_active:
+        return f"whose clause is {clause.status}"
+    return "whose RFC is deprecated" if rfc and rfc.status == "deprecated" else ""
+
+
+def _is_withdrawn(tree: Tree, statement: str) -> bool:
+    entry = tree.lock.entries.get(statement)
+    return entry is not None and entry.is_withdrawn
+
+
+def _successor_advice(clause: Clause | None) -> str:
+    successor = clause.superseded_by if clause else ""
+    return f"move it to {successor}" if successor else "remove it: nothing is demanded any more"

@@ -11,7 +11,22 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from govctl.findings import Diagnostic, Severity
-from govctl.rules import coverage, evidence, files, ids, life, locked, references, text
+from govctl.rules import (
+    amendment,
+    catalogue,
+    coverage,
+    cycles,
+    dialect,
+    evidence,
+    files,
+    ids,
+    life,
+    locked,
+    references,
+    suppressions,
+    text,
+    wording,
+)
 from govctl.tree import Tree
 
 RuleFunction = Callable[[Tree], Iterator[Diagnostic]]
@@ -40,18 +55,28 @@ def _rule(code: str, name: str, severity: Severity, check: RuleFunction, why: st
 
 
 def settings_name_rules(tree: Tree) -> Iterator[Diagnostic]:
-    """Every severity in the settings is that of a rule."""
+    """Every severity and every suppression in the settings is that of a rule."""
     known = sorted(word for rule in RULES for word in (rule.code, rule.name))
-    for name in tree.config.severity:
+    document = tree.config.document
+    named = [(name, f"severity {name}", document.key_place(("severity", name))) for name in tree.config.severity]
+    named += [
+        (item.code, f"suppression of {item.code}", document.value_place(("suppress", index, "code")))
+        for index, item in enumerate(tree.config.suppressions)
+    ]
+    for name, subject, place in named:
         if name not in known:
             near = get_close_matches(name, known, n=1)
             yield Diagnostic(
-                place=tree.config.document.key_place(("severity", name)),
-                subject=f"severity {name}",
+                place=place,
+                subject=subject,
                 message=f"no rule is called {name}",
                 mend=f"did you mean {near[0]}?" if near else "see: govctl list rules",
             )
 
+
+UNUSED_SUPPRESSION = _rule(
+    "G0206", "suppression-unused", _WARNING, suppressions.suppressions_are_used, "it would hide the next fault"
+)
 
 _FILES = (
     _rule("G0101", "not-utf8", _ERROR, files.files_are_utf8, "every reader must see the same characters"),
@@ -74,6 +99,8 @@ _FILES = (
     _rule("G0106", "schema-line", _WARNING, files.files_name_their_schema, "editors find the schema by this line"),
     _rule("G0107", "python-syntax", _ERROR, files.sources_are_python, "the marks in the file would be lost"),
     _rule("G0108", "empty-glob", _WARNING, files.globs_match, "a misspelt glob makes checks disappear without a word"),
+    _rule("G0109", "carriage-return", _ERROR, files.files_have_plain_line_ends, "readers disagree where a line ends"),
+    _rule("G0110", "toml-dialect", _NOTE, dialect.files_are_toml_1_0, "editors and other tools may refuse the file"),
 )
 _SCHEMA = (
     _rule("G0201", "schema-value", _ERROR, files.values_follow_the_schema, "every reader relies on the schema"),
@@ -81,6 +108,15 @@ _SCHEMA = (
     _rule("G0203", "missing-key", _ERROR, files.keys_are_present, "every reader relies on the key"),
     _rule("G0204", "date", _ERROR, files.dates_are_real, "a date that does not exist orders nothing"),
     _rule("G0205", "unknown-rule", _ERROR, settings_name_rules, "the setting would change nothing"),
+    UNUSED_SUPPRESSION,
+    _rule("G0207", "suppression-past", _ERROR, suppressions.suppressions_end, "what was borne for a while would stay"),
+    _rule(
+        "G0208",
+        "suppression-scope",
+        _ERROR,
+        suppressions.suppressions_have_a_scope,
+        "it would hide findings that nobody has seen",
+    ),
 )
 _IDS = (
     _rule("G0301", "id-of-file", _ERROR, ids.ids_equal_file_names, "whoever knows an id must find its file"),
@@ -116,6 +152,8 @@ _IDS = (
     _rule(
         "G0315", "facet-mismatch", _ERROR, ids.facets_and_rfcs_agree, "one word must lead to the RFC and to its sources"
     ),
+    _rule("G0316", "successor-cycle", _ERROR, cycles.successors_lead_on, "readers would never reach what is in force"),
+    _rule("G0317", "dependency-cycle", _ERROR, cycles.dependencies_end, "none of the checks could ever run"),
 )
 _TEXT = (
     _rule("G0401", "keyword-count", _ERROR, text.statements_hold_one_keyword, "one verdict needs one demand"),
@@ -148,6 +186,11 @@ _TEXT = (
         "readers must find what took the clause's place",
     ),
     _rule("G0410", "status-and-phase", _ERROR, life.status_allows_the_phase, "the two would promise different things"),
+    _rule("G0411", "lower-case-keyword", _NOTE, wording.keywords_are_upper_case, "readers take it for a demand"),
+    _rule("G0412", "placeholder", _ERROR, wording.nothing_is_left_to_write, "a promise with a hole is none"),
+    _rule("G0413", "vague-word", _NOTE, wording.statements_are_exact, "two readers would build two things"),
+    _rule("G0414", "long-statement", _NOTE, wording.statements_are_short, "what is long holds more than one demand"),
+    _rule("G0415", "date-order", _ERROR, life.dates_are_in_order, "readers ask what held on a day"),
 )
 _COVERAGE = (
     _rule("G0501", "must-unchecked", _ERROR, coverage.must_statements_are_checked, "the sentence cannot fail"),
@@ -200,7 +243,14 @@ _EVIDENCE = (
     _rule("G0610", "mutant-alive", _ERROR, evidence.mutants_die, "the checks cannot tell right from wrong"),
 )
 
-RULES: tuple[Rule, ...] = (*_FILES, *_SCHEMA, *_IDS, *_TEXT, *_COVERAGE, *_LOCK, *_EVIDENCE)
+_VERSIONS = (
+    _rule("G0612", "catalogue-stale", _ERROR, catalogue.catalogue_is_fresh, "the suite would speak of other sentences"),
+    _rule("G0613", "amendment", _ERROR, amendment.sealed_versions_stay, "one version would promise two things"),
+    _rule("G0614", "bump-too-small", _ERROR, amendment.bumps_are_large_enough, "a patch is taken to be harmless"),
+    _rule("G0615", "version-not-sealed", _ERROR, amendment.versions_are_sealed, "an amendment of it would go unseen"),
+)
+
+RULES: tuple[Rule, ...] = (*_FILES, *_SCHEMA, *_IDS, *_TEXT, *_COVERAGE, *_LOCK, *_EVIDENCE, *_VERSIONS)
 
 COMPARISON = _rule(
     "G0611",

@@ -47,15 +47,18 @@ def statements_are_one_sentence(tree: Tree) -> Iterator[Diagnostic]:
 
 
 def keywords_stand_in_statements(tree: Tree) -> Iterator[Diagnostic]:
-    """With statements, or in an informative clause, no other text holds a keyword."""
+    """Titles, rationales, informative clauses, and the text beside statements hold no keyword."""
     for clause in tree.clauses:
-        if not clause.has_statements and clause.is_normative:
-            continue
-        where = "outside its statements" if clause.has_statements else "although it is informative"
-        for key, text in (("text", clause.text), ("rationale", clause.rationale)):
+        is_informative = not (clause.has_statements or clause.is_normative)
+        where = "although it is informative" if is_informative else "outside its statements"
+        texts = [("title", clause.title), ("rationale", clause.rationale)]
+        if clause.has_statements or is_informative:
+            texts.append(("text", clause.text))
+        for key, text in texts:
             for line, keywords in prose.keyword_lines(text):
+                table = "govctl" if key == "title" else "content"
                 yield Diagnostic(
-                    place=clause.document.words_place(("content", key), line),
+                    place=clause.document.words_place((table, key), line),
                     subject=clause.id,
                     message=f"the {key} holds {', '.join(keywords)} {where}: {_short(line)}",
                     mend="make the sentence a statement, or write the keyword in lower case",

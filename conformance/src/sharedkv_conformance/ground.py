@@ -1,0 +1,16 @@
+"""What a shared run over one facet judges and counts. A value: knows nothing of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sharedkv_conformance.marks import Law, Witness
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ground:
+    """The laws of a facet's statements and the witnesses of its checks."""
+
+    laws: Sequence[Law]
+    witnesses: Sequence[Witness]

@@ -1,0 +1,198 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sharedkv_conformance.cli import COMMANDS, main
+from sharedkv_conformance.report import parse_report
+
+ADAPTER = """
+from sharedkv_conformance.contract import Description
+from sharedkv_conformance.model.implementation import ModelImplementation
+from sharedkv_conformance.model.planning import PlanningModel
+from sharedkv_conformance.pathological import Uniform, unsupported
+
+right = ModelImplementation()
+unsupporting = Uniform(name="unsupporting", answering=unsupported)
+silent = Uniform(name="silent", answering=unsupported, features=frozenset())
+
+class Short(PlanningModel):
+    def owners(self, extend_tokens):
+        return super().owners(extend_tokens)[:-1]
+
+wrong = ModelImplementation(name="wrong", planning=Short)
+
+class Shapeless(ModelImplementation):
+    def describe(self):
+        return Description(name="", version="1", features=frozenset())
+
+shapeless = Shapeless()
+"""
+COUNT = "planning.page-count"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setenv("NO_COLOR", "1")
+    (tmp_path / "adapter.py").write_text(ADAPTER, encoding="utf-8")
+    return tmp_path
+
+
+def ran(*arguments: str, impl: str = "right") -> int:
+    return main(["run", "--impl", f"adapter.py:{impl}", "--check", COUNT, *arguments])
+
+
+def test_a_right_implementation_is_as_expected(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ran() == 0
+    assert "incomplete, 1 of" in capsys.readouterr().out
+
+
+def test_a_failure_is_unexpected_and_tells_all_that_a_person_needs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ran(impl="wrong") == 1
+    told = capsys.readouterr().out
+
+    assert "fail  planning.page-count" in told
+    assert "RFC-0002:C-SPLIT#S1  The new pages of a request MUST" in told
+    assert "trace    build/conformance/traces/planning.page-count.jsonl" in told
+    assert "kvconform replay build/conformance/traces/planning.page-count.jsonl --impl adapter.py:wrong" in told
+
+
+def test_a_trace_replays_to_the_same_violation_and_to_none_where_the_fault_is_not() -> None:
+    ran("--trace-dir", "traces", impl="wrong")
+    trace = "traces/planning.page-count.jsonl"
+
+    assert main(["replay", trace, "--impl", "adapter.py:wrong"]) == 1
+    assert main(["replay", trace, "--impl", "adapter.py:right"]) == 0
+
+
+def test_a_trace_of_an_earlier_failure_is_gone_after_a_pass(folder: Path) -> None:
+    ran("--trace-dir", "traces", impl="wrong")
+    ran("--trace-dir", "traces")
+
+    assert list((folder / "traces").iterdir()) == []
+
+
+def test_enforced_an_incomplete_run_is_not_conformant() -> None:
+    assert ran("--enforce") == 4
+    assert ran("--enforce", impl="wrong") == 4
+
+
+def test_nothing_executed_is_never_green() -> None:
+    assert ran(impl="silent") == 3
+
+
+def test_refusing_everything_is_never_green() -> None:
+    assert ran(impl="unsupporting") == 1
+
+
+def test_an_implementation_that_cannot_be_described_is_a_harness_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ran(impl="shapeless") == 3
+    assert "name: wanted a text" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run", "--impl", "nobody"],
+        ["run", "--impl", "adapter.py:nothing"],
+        ["run", "--impl", "cmd:./engine"],
+        ["run", "--impl", "adapter.py:right", "--statement", "RFC-0002:C-SPLIT#S99"],
+        ["run", "--impl", "adapter.py:right", "--check", "planning.nothing"],
+        ["replay", "nothing.jsonl", "--impl", "adapter.py:right"],
+        ["replay", "adapter.py", "--impl", "adapter.py:right"],
+        ["report", "nothing.json"],
+    ],
+)
+def test_wrong_usage_is_told_in_a_line(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 2
+    assert capsys.readouterr().err.startswith("kvconform: ")
+
+
+def test_wrong_options_are_usage() -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["run"])
+
+    assert caught.value.code == 2
+
+
+def test_a_written_report_is_read_and_shown(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ran("--output", "results/report.json", impl="wrong")
+    report = (folder / "results/report.json").read_text(encoding="utf-8")
+    capsys.readouterr()
+
+    assert main(["report", "results/report.json", "--format", "json"]) == 0
+    assert capsys.readouterr().out == report
+    assert parse_report(report)["implementation"]["name"] == "wrong"
+
+
+def test_a_report_holds_no_absolute_path(folder: Path) -> None:
+    ran("--output", "report.json", "--trace-dir", str(folder / "traces"), impl="wrong")
+    report = (folder / "report.json").read_text(encoding="utf-8")
+
+    assert str(folder) not in report
+    assert '"file": "traces/planning.page-count.jsonl"' in report
+
+
+def test_what_is_no_report_is_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "x.json").write_text("{}", encoding="utf-8")
+
+    assert main(["report", "x.json"]) == 1
+    assert "'report' is a required property" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("what", ["--checks", "--statements", "--laws", "--mutants", "--cases"])
+def test_the_catalogue_is_listed(what: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", what]) == 0
+    assert len(capsys.readouterr().out.splitlines()) > 2
+
+
+def test_the_catalogue_is_listed_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["list", "--format", "json"])
+    listed = json.loads(capsys.readouterr().out)
+
+    assert {"checks", "statements", "laws", "mutants", "benign", "cases", "digest"} < set(listed)
+
+
+def test_smoke_says_whether_the_adapter_is_right() -> None:
+    assert main(["smoke", "--impl", "adapter.py:right"]) == 0
+    assert main(["smoke", "--impl", "adapter.py:unsupporting"]) == 1
+    assert main(["smoke", "--impl", "adapter.py:silent"]) == 3
+
+
+def test_json_and_markdown_are_printed_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    ran("--format", "json")
+    report = parse_report(capsys.readouterr().out)
+    ran("--format", "md")
+
+    assert report["run"]["complete"] is False
+    assert capsys.readouterr().out.startswith("# Conformance of model")
+
+
+@pytest.mark.parametrize("name", [command[0] for command in COMMANDS])
+def test_every_command_has_help_with_an_example(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([name, "--help"])
+
+    assert f"example:\n  kvconform {name}" in capsys.readouterr().out
+
+
+def test_the_command_line_imports_nothing_that_is_installed() -> None:
+    heavy = {"hypothesis", "pytest", "jsonschema", "rich"}
+    program = f"import sys, sharedkv_conformance.cli; print(sorted({heavy} & set(sys.modules)))"
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    assert found.stdout == "[]\n"
+
+
+def test_a_replay_needs_neither_hypothesis_nor_pytest() -> None:
+    ran("--trace-dir", "traces", impl="wrong")
+    program = (
+        "import sys; sys.modules.update(hypothesis=None, pytest=None); from sharedkv_conformance.cli import main;"
+        "sys.exit(main(['replay', 'traces/planning.page-count.jsonl', '--impl', 'model']))"
+    )
+
+    assert subprocess.run([sys.executable, "-c", program], check=False, capture_output=True).returncode == 0

@@ -1,0 +1,16 @@
+"""The checks of the example."""
+
+
+@check("room.one", "RFC-0001:C-RULE#S1")
+def test_one(lane):
+    """A full lane could not take the next page."""
+
+
+@check("room.two", "RFC-0001:C-RULE#S1", depends_on=("room.one",))
+def test_two(lane):
+    """A full lane could not take the next page."""
+
+
+@check("room.three", "RFC-0001:C-RULE#S1", depends_on=("room.one", "room.two"))
+def test_three(lane):
+    """A full lane could not take the next page."""
