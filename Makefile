@@ -45,14 +45,17 @@ check: $(VENV)/.made ## Prove the specification on the reference: suite, self-te
 	@mkdir -p $(RESULTS)
 	$(BIN)/kvconform selftest --impl $(IMPL) --output $(RESULTS)/selftest.json
 	$(BIN)/kvconform run --impl $(IMPL) --output $(RESULTS)/report.json
-	$(BIN)/govctl evidence --from $(RESULTS)/selftest.json --compare
+	$(BIN)/python -m tests.governance.selftest --output $(RESULTS)/governance.json
+	$(BIN)/govctl evidence --from $(RESULTS)/selftest.json --from $(RESULTS)/governance.json --compare
 	$(BIN)/govctl check
 	$(BIN)/govctl coverage
 
 evidence: $(VENV)/.made ## Run the whole kill matrix and write evidence/conformance (the only target that writes it)
 	@mkdir -p $(RESULTS)
 	$(BIN)/kvconform selftest --full --impl $(IMPL) --output $(RESULTS)/selftest.json
-	$(BIN)/govctl evidence --from $(RESULTS)/selftest.json --write
+	$(BIN)/python -m tests.governance.selftest --output $(RESULTS)/governance.json
+	$(BIN)/govctl catalogue --write
+	$(BIN)/govctl evidence --from $(RESULTS)/selftest.json --from $(RESULTS)/governance.json --write
 
 test: lint types imports unit check package lowest site-test ## Everything that must be green before a change lands
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from sharedkv_conformance import reduction
 from sharedkv_conformance.contract import OpenConfig
 from sharedkv_conformance.description import Described
 from sharedkv_conformance.effort import GATE, KILL, Effort
@@ -45,27 +46,27 @@ def executed(function: Callable[..., None], implementation: Any, effort: Effort 
 
 
 @check("planning.vacuous", COUNT, witnesses=("pigs_flew",))
-def check_what_never_happens(histories: Histories) -> None:
+def check_what_never_happens(runs: Histories) -> None:
     """Nothing would go wrong."""
-    histories.run("planning", laws=[there_is_an_owner_a_page])
+    runs.run("planning", laws=[there_is_an_owner_a_page])
 
 
 @check("planning.idle", COUNT)
-def check_nothing(histories: Histories) -> None:
+def check_nothing(runs: Histories) -> None:
     """Nothing would go wrong."""
-    del histories
+    del runs
 
 
 @check("planning.mistaken", COUNT)
-def check_with_a_mistake(histories: Histories) -> None:
+def check_with_a_mistake(runs: Histories) -> None:
     """The suite is at fault."""
-    raise ZeroDivisionError(histories.examples)
+    raise ZeroDivisionError(runs.examples)
 
 
 @check("planning.written", COUNT)
-def check_written(histories: Histories) -> None:
+def check_written(runs: Histories) -> None:
     """A written history goes wrong."""
-    with histories.written("planning", CONFIG, laws=[there_is_an_owner_a_page]) as call:
+    with runs.written("planning", CONFIG, laws=[there_is_an_owner_a_page]) as call:
         call("planning.split", prefix_tokens=0, extend_tokens=8)
 
 
@@ -135,6 +136,14 @@ def test_a_session_that_cannot_be_closed_is_an_error(function: Callable[..., Non
     result = executed(function, Unclosable())
 
     assert (result.status, result.message) == (Status.ERROR, "session.close raised RuntimeError: still busy")
+
+
+def test_a_failure_that_is_reduced_for_too_long_is_told_as_small_as_it_got(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reduction, "MOST_TRIES", 2)
+    result = executed(check_count, PlanningOnly(OnePageShort), GATE)
+
+    assert (result.status, result.statement) == (Status.FAIL, COUNT)
+    assert result.trace[-1]["violation"]
 
 
 def test_answers_that_change_between_equal_runs_never_pass() -> None:

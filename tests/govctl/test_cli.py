@@ -12,7 +12,7 @@ from govctl import cli
 from govctl.arguments import COMMANDS
 from govctl.commands import check as check_command
 from tests.govctl.test_evidence import selftest
-from tests.govctl.trees import CLAUSE, EVIDENCE, LOCK, RFC, S1, S2, edited, write, write_tree
+from tests.govctl.trees import CHECKS, CLAUSE, EVIDENCE, LOCK, RFC, S1, S2, edited, write, write_tree
 
 Capture = pytest.CaptureFixture[str]
 
@@ -162,10 +162,24 @@ def test_coverage_as_json_has_the_catalogue_and_every_statement(tmp_path: Path, 
     assert [s["id"] for s in rfc["clauses"][0]["statements"]] == [S1, S2]
 
 
-def test_coverage_as_markdown_is_a_table(tmp_path: Path, capsys: Capture) -> None:
+def test_coverage_as_markdown_has_a_table_of_rfcs_and_one_of_clauses(tmp_path: Path, capsys: Capture) -> None:
     run(write_tree(tmp_path), "coverage", "--format", "md")
+    lines = capsys.readouterr().out.splitlines()
 
-    assert "| C-RULE | 1 | 1 | 1 | 1 | 1 | 1 | 1 | 0 | 0 |" in capsys.readouterr().out
+    assert "| RFC-0001 | Example | 0.1.0 | normative | stable | 1 | 1 | 1 | 1 | 0 | 0 |" in lines
+    assert "| `C-RULE` | 1 | 1 | 1 | 1 | 1 | 1 | 1 |  |  |" in lines
+    assert not any(line.startswith("###") for line in lines)
+
+
+def test_coverage_as_markdown_names_what_is_open_and_what_is_excluded(tmp_path: Path, capsys: Capture) -> None:
+    excluded = edited(
+        CLAUSE, 'two pages free."', 'two pages free."\nexcluded = { class = "debt", reason = "<b> is *later*" }'
+    )
+    run(write_tree(tmp_path, {**excluded, EVIDENCE: None, CHECKS: ""}), "coverage", "--format", "md")
+    lines = capsys.readouterr().out.splitlines()
+
+    assert f"- `{S1}` MUST, unchecked: A lane MUST keep one page free." in lines
+    assert f"- `{S2}` SHOULD, debt: \\<b\\> is \\*later\\*" in lines
 
 
 def test_show_leads_from_a_statement_to_everything(tmp_path: Path, capsys: Capture) -> None:
@@ -244,8 +258,32 @@ def test_evidence_is_compared_and_written(tmp_path: Path, capsys: Capture) -> No
     assert f"wrote {EVIDENCE}" in capsys.readouterr().out
 
 
+def test_two_self_tests_of_one_rfc_are_refused(tmp_path: Path, capsys: Capture) -> None:
+    write_tree(tmp_path, {"build/selftest.json": selftest()})
+    source = str(tmp_path / "build/selftest.json")
+
+    assert run(tmp_path, "evidence", "--from", source, "--from", source, "--compare") == 1
+    assert "two results for RFC-0001" in capsys.readouterr().out
+
+
+def test_evidence_may_come_from_several_self_tests(tmp_path: Path) -> None:
+    nothing = '{"selftest": 1, "implementation": {"name": "other"}, "checks": [], "mutants": []}'
+    write_tree(tmp_path, {"build/selftest.json": selftest(), "build/other.json": nothing})
+    sources = [str(tmp_path / "build" / name) for name in ("selftest.json", "other.json")]
+
+    assert run(tmp_path, "evidence", "--from", sources[0], "--from", sources[1], "--compare") == 0
+
+
 def test_evidence_of_a_run_that_stops_at_the_first_kill_is_not_written(tmp_path: Path) -> None:
     write_tree(tmp_path, {"selftest.json": selftest(full=False)})
+    committed = (tmp_path / EVIDENCE).read_bytes()
+
+    assert run(tmp_path, "evidence", "--from", str(tmp_path / "selftest.json"), "--write") == 1
+    assert (tmp_path / EVIDENCE).read_bytes() == committed
+
+
+def test_evidence_of_a_suite_with_problems_is_not_written(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"selftest.json": selftest(problems=["a mutant survives"])})
     committed = (tmp_path / EVIDENCE).read_bytes()
 
     assert run(tmp_path, "evidence", "--from", str(tmp_path / "selftest.json"), "--write") == 1

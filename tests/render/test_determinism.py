@@ -12,6 +12,13 @@ from tests.render.trees import RFC_PAGE, pages, rich_tree
 
 DANGLING = edited(CLAUSE, "Every lane has pages.", "See [[RFC-0001:C-NONE]] and [[RFC-0001:C-RULE#S1]].")
 SECOND = {"gov/clauses/RFC-0001/C-B.toml": FILES[CLAUSE].replace('"C-RULE"', '"C-B"')}
+MANY_RFCS = {
+    f"gov/rfc/RFC-{number:04}.toml": FILES[RFC]
+    .replace("RFC-0001", f"RFC-{number:04}")
+    .replace("facet", "tags = []\n# facet")
+    .replace('clauses = ["C-RULE"]', "")
+    for number in (2, 3, 4, 5, 6)
+}
 
 
 def render(root: Path, **environment: str) -> dict[str, bytes]:
@@ -27,7 +34,7 @@ def test_two_renders_of_one_tree_are_byte_equal(tmp_path: Path) -> None:
 
 
 def test_neither_order_nor_machine_nor_place_shows(tmp_path: Path) -> None:
-    one, other = rich_tree(tmp_path / "one"), tmp_path / "a" / "deeper" / "place"
+    one, other = rich_tree(tmp_path / "one", MANY_RFCS), tmp_path / "a" / "deeper" / "place"
     files = {path.relative_to(one).as_posix(): path.read_bytes() for path in one.rglob("*") if path.is_file()}
     write(other, dict(sorted(files.items(), reverse=True)))
 

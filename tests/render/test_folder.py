@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from govctl.render.folder import ForeignFolderError, WriteError, differences, replace_folder
+from govctl.render.folder import ForeignFolderError, WriteError, _swap, differences, replace_folder
 
 OLD = {"a.md": b"old a", "sub/b.md": b"old b"}
 NEW = {"a.md": b"new a", "sub/c.md": b"new c"}
@@ -90,6 +90,15 @@ def test_a_failure_in_the_middle_leaves_the_old_pages(tmp_path: Path) -> None:
     assert (ran.returncode, "it is as it was" in ran.stderr) == (1, True)
     assert content(tmp_path / "out") == OLD
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_failure_at_the_last_step_puts_the_old_pages_back(tmp_path: Path) -> None:
+    replace_folder(tmp_path / "out", OLD)
+
+    with pytest.raises(FileNotFoundError):
+        _swap(tmp_path / "out", tmp_path / "missing", tmp_path / "old")
+
+    assert content(tmp_path / "out") == OLD
 
 
 def test_two_runs_at_once_leave_the_pages_of_one_of_them(tmp_path: Path) -> None:

@@ -1,11 +1,14 @@
 """Each page shows what the tree knows: the chain of a statement, the matrices, and what is looked up."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.govctl.trees import CLAUSE, EVIDENCE, FILES, RFC, edited
+from govctl import load_tree
+from govctl.evidence import MutantEvidence
+from tests.govctl.trees import CLAUSE, EVIDENCE, FILES, RFC, S1, edited
 from tests.render.trees import RFC_PAGE, pages, rich_tree
 
 
@@ -82,6 +85,28 @@ def test_a_statement_without_fresh_evidence_is_not_called_proven(
 
     assert f">{verdict}</span>" in page
     assert ">proven<" not in page
+
+
+def test_a_mutant_that_lives_is_not_called_killed(tmp_path: Path) -> None:
+    root = rich_tree(tmp_path)
+    evidence = load_tree(root).evidence["RFC-0001"].evidence
+    alive = {"room.takes-all": MutantEvidence(kills=S1, killed_by=())}
+    shown = pages(rich_tree(tmp_path, {EVIDENCE: replace(evidence, mutants=alive).canonical()}))
+
+    assert '<span class="badge badge--bad">alive</span>' in shown[RFC_PAGE]
+    assert '<span class="badge badge--bad">a mutant lives</span>' in shown[RFC_PAGE]
+    assert ">killed<" not in shown[RFC_PAGE]
+    assert 'class="own"' not in shown["docs/proof/kills.md"]
+
+
+def test_a_check_that_fails_is_not_called_passing(tmp_path: Path) -> None:
+    root = rich_tree(tmp_path)
+    evidence = load_tree(root).evidence["RFC-0001"].evidence
+    failing = replace(evidence, checks={**evidence.checks, "room.one-page": "vacuous"})
+    shown = pages(rich_tree(tmp_path, {EVIDENCE: failing.canonical()}))[RFC_PAGE]
+
+    assert '<span class="badge badge--bad">vacuous</span>' in shown
+    assert '<span class="badge badge--bad">not passing</span>' in shown
 
 
 def test_a_prose_clause_shows_its_text_and_a_card_a_sentence(tmp_path: Path) -> None:

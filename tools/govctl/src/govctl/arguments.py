@@ -88,7 +88,14 @@ def _catalogue(parser: ArgumentParser) -> None:
 
 
 def _evidence(parser: ArgumentParser) -> None:
-    parser.add_argument("--from", dest="source", required=True, metavar="FILE", help="result of the self-test")
+    parser.add_argument(
+        "--from",
+        dest="sources",
+        required=True,
+        action="append",
+        metavar="FILE",
+        help="result of a self-test; may be repeated, each for RFCs of its own",
+    )
     group = parser.add_mutually_exclusive_group(required=True)
     group.add_argument("--write", action="store_true", help="write the evidence")
     group.add_argument("--compare", action="store_true", help="exit 1 if the evidence is not what the self-test shows")

@@ -127,6 +127,7 @@ def _statement(text: TomlText, clause: str, index: int, table: dict[str, Any]) -
     return Statement(
         id=f"{clause}#{table['id']}",
         text=sentence,
+        digest=sentence_digest(sentence),
         keywords=prose.keywords(sentence),
         document=text,
         path=("content", "statements", index, "text"),
@@ -140,12 +141,16 @@ def _statement(text: TomlText, clause: str, index: int, table: dict[str, Any]) -
 
 def _found(document: TomlText, clause: str, text: str, locked: Sequence[Entry]) -> Iterator[Statement]:
     sentences = prose.normative_sentences(text)
-    in_order = sorted(locked, key=lambda entry: sort_key(entry.id))
-    numbers = number_sentences([sentence_digest(sentence.text) for sentence in sentences], in_order)
-    for number, sentence in zip(numbers, sentences, strict=True):
+    if not sentences:
+        return
+    in_order = sorted(locked, key=lambda entry: sort_key(entry.id)) if len(locked) > 1 else locked
+    digests = [sentence_digest(sentence.text) for sentence in sentences]
+    numbers = number_sentences(digests, in_order)
+    for number, digest, sentence in zip(numbers, digests, sentences, strict=True):
         yield Statement(
             id=f"{clause}#S{number}",
             text=sentence.text,
+            digest=digest,
             keywords=sentence.keywords,
             document=document,
             path=_TEXT,

@@ -36,6 +36,7 @@ _ANY_ID = re.compile(ANY_ID)
 _SLUG = re.compile(SLUG)
 _ROW_RANGE = re.compile(f"({ROW})(?:[.][.]({ROW}))?")
 _CODE_SPAN = re.compile(r"(`+)(?:(?!\1).)+?\1|^(?:```|~~~).*?^(?:```|~~~)", re.DOTALL | re.MULTILINE)
+_BRACKETS = re.compile(r"\[\[([^\[\]\n]{1,200})\]\]")
 MENTION_ROOTS = ("[[", "RFC-", "rfc-", "Rfc-")
 _MENTION = re.compile(
     r"\[\[([^\[\]\n]{1,200})\]\]"
@@ -89,8 +90,7 @@ def sort_key(identifier: str) -> tuple[str, int, str]:
     """Order ids by clause and then by number, so that S2 stands before S10."""
     head, _, statement = identifier.partition("#")
     number = statement[1:5]
-    is_numbered = number.isascii() and number.isdigit()
-    return head, int(number) if is_numbered else 0, statement
+    return head, int(number) if number.isdecimal() else 0, statement
 
 
 def version_key(version: str) -> tuple[int, ...]:
@@ -128,6 +128,14 @@ def mentions(text: str) -> Iterator[re.Match[str]]:
         if start >= end and (match := _MENTION.match(prose, start)):
             end = match.end()
             yield match
+
+
+def bracketed(text: str) -> list[str] | None:
+    """Return what stands in double brackets, when nothing outside of them can be a citation; else None."""
+    prose = without_code(text)
+    inner = _BRACKETS.findall(prose)
+    is_all = prose.count("RFC-") == len(inner) and "rfc-" not in prose and "Rfc-" not in prose
+    return inner if is_all else None
 
 
 def _starts(prose: str) -> Iterator[int]:

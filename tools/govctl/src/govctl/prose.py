@@ -47,7 +47,7 @@ def keywords(text: str) -> tuple[str, ...]:
     """Return the upper-case BCP 14 keywords of the text in order, code left out; MUST NOT is one keyword."""
     if not may_hold_keywords(text):
         return ()
-    return tuple(collapse(match.group()) for match in _KEYWORD.finditer(without_code(text)))
+    return tuple(map(collapse, _KEYWORD.findall(without_code(text))))
 
 
 def may_hold_keywords(text: str) -> bool:
@@ -89,23 +89,43 @@ def normative_sentences(text: str) -> list[NormativeSentence]:
 
     A lead-in from which no item inherits is a statement of its own.
     """
-    if not may_hold_keywords(text):
-        return []
-    found: list[NormativeSentence] = []
-    lead_in = ""
-    has_heir = True
-    for is_item, block in [*_blocks(text), (False, "")]:
-        if is_item and lead_in and not keywords(block):
-            found.append(_inherited(lead_in, block))
-            has_heir = True
-            continue
+    reader = _Reader()
+    for part in [text] if _has_structure(text) else _BLANK_LINES.split(text):
+        if reader.lead_in or may_hold_keywords(part):
+            for is_item, block in _blocks(part):
+                reader.read(block, is_item=is_item)
+    reader.end_lead_in()
+    return reader.found
+
+
+class _Reader:
+    """What was found so far, and the lead-in that waits for its items."""
+
+    def __init__(self) -> None:
+        self.found: list[NormativeSentence] = []
+        self.lead_in = ""
+        self._has_heir = True
+
+    def read(self, block: str, *, is_item: bool) -> None:
+        """Take the statements of one paragraph or list item."""
+        if is_item and self.lead_in and not keywords(block):
+            self.found.append(_inherited(self.lead_in, block))
+            self._has_heir = True
+            return
         parts = sentences(block) if may_hold_keywords(block) else []
         if not is_item:
-            found.extend([] if has_heir else [_own(lead_in)])
-            is_lead_in = bool(parts) and parts[-1].endswith(":") and bool(keywords(parts[-1]))
-            lead_in, has_heir = (parts.pop(), False) if is_lead_in else ("", True)
-        found.extend(_own(part) for part in parts if keywords(part))
-    return found
+            self.end_lead_in()
+            if parts and parts[-1].endswith(":") and keywords(parts[-1]):
+                self.lead_in, self._has_heir = parts.pop(), False
+        for part in parts:
+            if held := keywords(part):
+                self.found.append(NormativeSentence(text=part, needle=part, keywords=held))
+
+    def end_lead_in(self) -> None:
+        """Forget the lead-in; without an heir it is a statement of its own."""
+        if not self._has_heir:
+            self.found.append(_own(self.lead_in))
+        self.lead_in, self._has_heir = "", True
 
 
 def keyword_lines(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -128,16 +148,18 @@ def _inherited(lead_in: str, item: str) -> NormativeSentence:
     return NormativeSentence(text=f"{lead_in} {flat}", needle=flat, keywords=keywords(lead_in))
 
 
-def _blocks(text: str) -> Iterator[tuple[bool, str]]:
+def _has_structure(text: str) -> bool:
+    """Say whether lines have to be looked at one by one."""
+    may_have = "#" in text or "|" in text or "```" in text or "~~~" in text or "**Rationale" in text
+    return may_have and _STRUCTURE.search(text) is not None
+
+
+def _blocks(part: str) -> Iterator[tuple[bool, str]]:
     """Yield paragraphs and list items; code, headings, tables and a rationale are no statements."""
-    if _STRUCTURE.search(text):
-        yield from _blocks_by_line(text)
-        return
-    for paragraph in _BLANK_LINES.split(text):
-        if _ITEM_LINE.search(paragraph):
-            yield from _blocks_by_line(paragraph)
-        elif paragraph.strip():
-            yield False, paragraph
+    if _ITEM_LINE.search(part) or _has_structure(part):
+        yield from _blocks_by_line(part)
+    else:
+        yield from ((False, paragraph) for paragraph in _BLANK_LINES.split(part) if paragraph.strip())
 
 
 def _blocks_by_line(text: str) -> Iterator[tuple[bool, str]]:

@@ -27,6 +27,13 @@ _SKIPS = frozenset({"skip", "skipif", "skipIf", "skipUnless", "xfail", "expected
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
+_PLAIN = re.compile(
+    r"@(?:\w+\.)*(law|check)\(\s*((?:\"[^\"\\\n]*\"\s*,\s*)*\"[^\"\\\n]*\")\s*,?\s*\)\n"
+    r"(?:async[ \t]+def|def|class)[ \t]+(\w+)"
+)
+_QUOTED = re.compile('"([^"]*)"')
+
+
 class _BadMarkError(Exception):
     """A decorator that cannot be read, with the node to point at."""
 
@@ -50,10 +57,21 @@ def scan_source(file: str, text: str, scan: Scan, problems: Problems) -> None:
     candidates = [match.start() for match in _MAY_HOLD_MARKS.finditer(text)]
     if not candidates:
         return
+    headers = _headers(text, candidates)
+    plain, source = _plain_marks(file, text, headers) if headers else ([], text)
+    found = Scan(marks=plain, bad_marks=[])
+    if source.strip():
+        _scan_tree(file, text, source, found, problems)
+    scan.marks.extend(sorted(found.marks, key=lambda mark: mark.place))
+    scan.bad_marks.extend(found.bad_marks)
+
+
+def _scan_tree(file: str, text: str, source: str, scan: Scan, problems: Problems) -> None:
+    """Add the marks of the source, whose lines are those of the text, by parsing it."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what the compiler says of strings in a file that we only read
-            module = ast.parse(_skeleton(text, candidates))
+            module = ast.parse(source)
     except SyntaxError as error:
         place = Place(file=file, line=max(1, error.lineno or 1), column=max(1, error.offset or 1))
         problems.add(ProblemKind.PYTHON_SYNTAX, place, f"is not Python: {error.msg}", "mend the syntax at this place")
@@ -66,31 +84,66 @@ def scan_source(file: str, text: str, scan: Scan, problems: Problems) -> None:
             problems.add(ProblemKind.PYTHON_SYNTAX, Place(file=file), "is nested too deeply to be read", "nest less")
 
 
-def _skeleton(text: str, candidates: list[int]) -> str:
-    """Return the decorated headers alone, each on its line; in any doubt the whole text.
+def _headers(text: str, candidates: list[int]) -> list[re.Match[str]]:
+    """Return the decorated headers that hold marks: a body costs more to parse than all else. Nothing in any doubt.
 
-    A body costs more to parse than all else. Doubt is: a mark whose header is not found at the margin, a module that is
-    skipped as a whole, quotes that might hide where a string ends.
+    Doubt is: a mark whose header is not found at the margin, a module that is skipped as a whole, quotes that might
+    hide where a string ends.
     """
     if "pytestmark" in text or _HIDDEN_QUOTES.search(text):
-        return text
-    parts: list[str] = []
+        return []
+    headers: list[re.Match[str]] = []
     at = 0
     waiting = candidates[::-1]
     for match in _HEADER.finditer(text):
         start, end = match.span()
         if not start <= waiting[-1] < end:
             continue
-        skipped = text[at:start]
-        if _is_open(skipped) or _is_open(match.group()):
-            return text
-        parts += ["\n" * skipped.count("\n"), match.group(), ": ..." if match.group(1) == "class" else "(): ..."]
+        if _is_open(text[at:start]) or _is_open(match.group()):
+            return []
+        headers.append(match)
         at = end
         while waiting and waiting[-1] < end:
             waiting.pop()
         if not waiting:
-            return "".join(parts)
-    return text
+            return headers
+    return []
+
+
+def _plain_marks(file: str, text: str, headers: list[re.Match[str]]) -> tuple[list[Mark], str]:
+    """Return the marks that hold nothing but string literals, and the source of the other headers on their lines."""
+    marks: list[Mark] = []
+    parts: list[str] = []
+    at, line = 0, 1
+    for header in headers:
+        start, end = header.span()
+        before = text.count("\n", at, start)
+        line += before
+        mark = _plain_mark(header.group(), Place(file=file, line=line, column=2))
+        inside = text.count("\n", start, end)
+        if mark is None:
+            stub = ": ..." if header.group(1) == "class" else "(): ..."
+            parts += ["\n" * before, header.group(), stub]
+        else:
+            marks.append(mark)
+            parts.append("\n" * (before + inside))
+        at = end
+        line += inside
+    return marks, "".join(parts)
+
+
+def _plain_mark(header: str, place: Place) -> Mark | None:
+    """Return the mark of a header with one decorator and literals alone; nothing when it needs a closer look."""
+    match = _PLAIN.fullmatch(header)
+    if match is None:
+        return None
+    kind, literals, function = match.groups()
+    words = _QUOTED.findall(literals)
+    slug = words.pop(0) if kind == "check" else ""
+    is_whole = grammar.is_slug(slug) and bool(words) if slug else len(words) == 1 and kind == "law"
+    if not is_whole or not all(map(grammar.is_statement_id, words)):
+        return None
+    return Mark(kind=MarkKind(kind), slug=slug, statements=tuple(words), function=function, place=place)
 
 
 def _is_open(text: str) -> bool:

@@ -6,8 +6,8 @@ files.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar  # JSON is Any until it is checked
 
@@ -31,12 +31,13 @@ class SelfTestError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class SelfTest:
-    """What evidence needs of a self-test; a run that is not full stops at the first kill of each mutant."""
+    """What evidence needs of a self-test, by RFC; a run that is not full stops at the first kill of each mutant."""
 
-    implementation: str
+    implementations: Mapping[str, str]
     is_full: bool
     checks: Mapping[str, Mapping[str, str]]
     mutants: Mapping[str, Mapping[str, MutantEvidence]]
+    problems: int = 0
 
 
 def parse_selftest(text: str) -> SelfTest:
@@ -48,7 +49,8 @@ def parse_selftest(text: str) -> SelfTest:
     if not isinstance(data, dict) or data.get("selftest") != 1:
         raise SelfTestError("is no self-test of version 1")
     implementation = data.get("implementation")
-    if not isinstance(implementation, dict) or not isinstance(implementation.get("name"), str):
+    name = implementation.get("name") if isinstance(implementation, dict) else None
+    if not isinstance(name, str):
         raise SelfTestError("has no implementation.name")
     checks: dict[str, dict[str, str]] = defaultdict(dict)
     for entry in _entries(data, "checks"):
@@ -60,7 +62,25 @@ def parse_selftest(text: str) -> SelfTest:
         killers = tuple(sorted(set(_texts(entry, "killed_by"))))
         _put(mutants[rfc_of(kills)], _text(entry, "mutant"), MutantEvidence(kills=kills, killed_by=killers))
     return SelfTest(
-        implementation=implementation["name"], is_full=data.get("full") is not False, checks=checks, mutants=mutants
+        implementations=dict.fromkeys({*checks, *mutants}, name),
+        is_full=data.get("full") is not False,
+        checks=checks,
+        mutants=mutants,
+        problems=len(_problems(data)),
+    )
+
+
+def merged(selftests: Sequence[SelfTest]) -> SelfTest:
+    """Return several self-tests as one; raises `SelfTestError` when two have results for the same RFC."""
+    shared = [rfc for rfc, times in Counter(r for s in selftests for r in s.implementations).items() if times > 1]
+    if shared:
+        raise SelfTestError(f"files have two results for {', '.join(sorted(shared))}")
+    return SelfTest(
+        implementations={rfc: name for s in selftests for rfc, name in s.implementations.items()},
+        is_full=all(s.is_full for s in selftests),
+        checks={rfc: checks for s in selftests for rfc, checks in s.checks.items()},
+        mutants={rfc: mutants for s in selftests for rfc, mutants in s.mutants.items()},
+        problems=sum(s.problems for s in selftests),
     )
 
 
@@ -69,7 +89,7 @@ def project(selftest: SelfTest, tree: Tree) -> dict[str, Evidence]:
     return {
         rfc: Evidence(
             rfc=rfc,
-            implementation=selftest.implementation,
+            implementation=selftest.implementations[rfc],
             checks=selftest.checks.get(rfc, {}),
             mutants=selftest.mutants.get(rfc, {}),
             digests=tree.digests_of(rfc),
@@ -77,6 +97,13 @@ def project(selftest: SelfTest, tree: Tree) -> dict[str, Evidence]:
         for rfc in sorted({*selftest.checks, *selftest.mutants})
         if rfc in tree.rfc_by_id and tree.config.facet_of(rfc) is not None
     }
+
+
+def _problems(data: dict[str, Any]) -> list[Any]:
+    problems = data.get("problems", [])
+    if not isinstance(problems, list):
+        raise SelfTestError("has no list problems")
+    return problems
 
 
 def _put(table: dict[str, _Value], key: str, value: _Value) -> None:

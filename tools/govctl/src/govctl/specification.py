@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from govctl import prose
-from govctl.digests import sentence_digest
 from govctl.places import Place
 from govctl.toml_places import Path, TomlText
 
@@ -28,6 +27,7 @@ class Statement:
 
     id: str
     text: str
+    digest: str
     keywords: tuple[str, ...]
     document: TomlText
     path: Path
@@ -46,11 +46,6 @@ class Statement:
     def level(self) -> str:
         """Return MUST, SHOULD or MAY, or nothing for a sentence without a keyword."""
         return prose.level(self.keyword) if self.keyword else ""
-
-    @cached_property
-    def digest(self) -> str:
-        """Return the digest of the sentence."""
-        return sentence_digest(self.text)
 
     @property
     def place(self) -> Place:

@@ -74,6 +74,8 @@ def _parsed(text: TomlText, problems: Problems) -> dict[str, Any] | None:
 
 def _check_schema_line(text: TomlText, kind: str, problems: Problems) -> None:
     wanted = _SCHEMA_LINES[kind]
+    if text.text.startswith(f"{wanted}\n"):
+        return
     if text.text.partition("\n")[0].rstrip() != wanted:
         problems.add(
             ProblemKind.SCHEMA_LINE, Place(file=text.file), "has no #:schema line of its kind", f"begin with: {wanted}"

@@ -33,9 +33,14 @@ def _show(form: str, covered: Sequence[RfcCoverage], tree: Tree, context: Contex
 
         context.say(coverage_json(covered, tree.catalogue))
         return
-    from govctl.output.coverage_text import coverage_markdown, coverage_text  # noqa: PLC0415  # only for readers
+    if form == "md":
+        from govctl.output.coverage_markdown import coverage_markdown  # noqa: PLC0415  # only for documents
 
-    context.say_all(coverage_markdown(covered) if form == "md" else coverage_text(covered, context.style))
+        context.say_all(coverage_markdown(covered))
+    else:
+        from govctl.output.coverage_text import coverage_text  # noqa: PLC0415  # only for readers
+
+        context.say_all(coverage_text(covered, context.style))
     if not covered:
         context.say("no RFC to cover")
     elif tree.is_partial:

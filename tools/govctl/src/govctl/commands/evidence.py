@@ -12,7 +12,7 @@ from govctl.output.findings_text import summary
 from govctl.places import Place
 from govctl.rules.run import finding
 from govctl.rules.table import COMPARISON
-from govctl.selftest import SelfTest, SelfTestError, parse_selftest, project
+from govctl.selftest import SelfTest, SelfTestError, merged, parse_selftest, project
 from govctl.tree import Tree
 from govctl.writing import write_files
 
@@ -20,27 +20,42 @@ _AGAIN = "run the self-test again"
 
 
 def run(arguments: Namespace, context: Context) -> int:
-    """Compare the evidence with a self-test, or write it."""
-    source = Path(arguments.source)
+    """Compare the evidence with self-tests, or write it."""
+    selftests: list[SelfTest] = []
+    unusable: list[Diagnostic] = []
+    for source in arguments.sources:
+        try:
+            selftests.append(parse_selftest(_text(source)))
+        except SelfTestError as error:
+            unusable.append(_of_selftest(source, str(error)))
+    if unusable:
+        return _report(context, unusable)
     try:
-        text = source.read_bytes().decode()
-    except OSError as error:
-        raise UsageError(f"cannot read {arguments.source}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        return _report(context, [_of_selftest(arguments.source, f"is not UTF-8 at offset {error.start}")])
-    try:
-        selftest = parse_selftest(text)
+        selftest = merged(selftests)
     except SelfTestError as error:
-        return _report(context, [_of_selftest(arguments.source, str(error))])
+        return _report(context, [_of_selftest(arguments.sources[-1], str(error))])
     tree = context.tree()
     if arguments.write:
-        return _write(selftest, tree, arguments.source, context)
+        return _write(selftest, tree, arguments.sources[0], context)
     return _report(context, list(differences(selftest, tree)))
+
+
+def _text(source: str) -> str:
+    try:
+        return Path(source).read_bytes().decode()
+    except OSError as error:
+        raise UsageError(f"cannot read {source}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise SelfTestError(f"is not UTF-8 at offset {error.start}") from error
 
 
 def _write(selftest: SelfTest, tree: Tree, source: str, context: Context) -> int:
     if not selftest.is_full:
         return _report(context, [_of_selftest(source, "stops at the first kill; evidence needs a full run")])
+    if selftest.problems:
+        return _report(
+            context, [_of_selftest(source, f"found {selftest.problems} problems; evidence is of a sound suite")]
+        )
     if tree.is_partial:
         return _report(context, [_of_selftest(source, "part of the tree could not be read: see govctl check")])
     evidence = project(selftest, tree)

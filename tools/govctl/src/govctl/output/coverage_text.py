@@ -1,4 +1,4 @@
-"""Coverage for a reader: a table by RFC and clause, what is excluded, and one headline an RFC.
+"""Coverage for a reader at a terminal: a table by RFC and clause, what is excluded, and one headline an RFC.
 
 Knows the layout. Counts nothing itself.
 """
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from govctl.coverage import RfcCoverage, StatementCoverage, headline, totals
 from govctl.output.style import Style
-from govctl.output.table import aligned, markdown
+from govctl.output.table import aligned
 
 _HEAD = ("", "MUST", "checked", "passing", "killed", "SHOULD", "checked", "passing", "MAY", "excluded")
 _RIGHT = frozenset(range(1, len(_HEAD)))
@@ -27,14 +27,6 @@ def coverage_text(covered: Sequence[RfcCoverage], style: Style) -> Iterator[str]
         yield ""
     for rfc in covered:
         yield style.paint(headline(rfc), "green" if rfc.is_proven else "yellow")
-
-
-def coverage_markdown(covered: Sequence[RfcCoverage]) -> Iterator[str]:
-    """Yield the coverage of all RFCs as Markdown."""
-    for rfc in covered:
-        yield from (f"## {_title(rfc)}", "", headline(rfc), "", *markdown(_rows(rfc), _RIGHT), "")
-        remarks = [f"- {line}" for line in _remarks(rfc)]
-        yield from [*remarks, ""] if remarks else []
 
 
 def _title(rfc: RfcCoverage) -> str:
@@ -58,13 +50,13 @@ def _remarks(rfc: RfcCoverage) -> Iterator[str]:
         statement = covered.statement
         if covered.excluded:
             yield f"excluded: {statement.id} {statement.keyword} ({covered.excluded.kind}): {covered.excluded.reason}"
-        elif statement.level == "MUST" and (gap := _gap(covered, has_evidence=rfc.has_evidence)):
+        elif statement.level == "MUST" and (gap := gap_of(covered, has_evidence=rfc.has_evidence)):
             yield f"{gap}: {statement.id}"
         elif statement.level == "SHOULD" and not covered.is_checked:
             yield f"unchecked: {statement.id} {statement.keyword}"
 
 
-def _gap(covered: StatementCoverage, *, has_evidence: bool) -> str:
+def gap_of(covered: StatementCoverage, *, has_evidence: bool) -> str:
     """Say what a MUST lacks; without any evidence the headline says so once for all."""
     if not covered.is_checked:
         return "unchecked"

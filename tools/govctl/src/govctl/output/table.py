@@ -5,9 +5,12 @@ Knows columns and widths. Knows nothing of what stands in them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 _Row = Sequence[str]
+_PIPE = re.compile(r"(?<!\\)\|")
+_ESCAPED_PIPE = r"\\|"
 
 
 def aligned(rows: Sequence[_Row], right: frozenset[int] = frozenset()) -> list[str]:
@@ -20,7 +23,7 @@ def markdown(rows: Sequence[_Row], right: frozenset[int] = frozenset()) -> list[
     """Return a Markdown table; the first row is its head."""
     head, *body = rows
     rule = ["--:" if index in right else "---" for index in range(len(head))]
-    return [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in (head, rule, *body)]
+    return [f"| {' | '.join(_PIPE.sub(_ESCAPED_PIPE, cell) for cell in row)} |" for row in (head, rule, *body)]
 
 
 def _cell(text: str, width: int, is_right: bool) -> str:  # noqa: FBT001  # private, and read by position

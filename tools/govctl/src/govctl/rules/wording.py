@@ -21,7 +21,7 @@ _LONGEST = 500  # characters
 _PLACEHOLDER = re.compile(
     r"(?<![A-Za-z0-9_])(?:TODO|TBD|TBA|FIXME|XXX|Lorem ipsum)(?![A-Za-z0-9_])|\?{3,}|<[a-z]+ here>"
 )
-_PLACEHOLDER_ROOTS = ("TODO", "TBD", "TBA", "FIXME", "XXX", "Lorem ipsum", "???", " here>")
+_PLACEHOLDER_ROOTS = ("TODO", "TBD", "TBA", "FIXME", "XXX", "Lorem", "???", " here>")
 _LOWER = re.compile(r"(?<![A-Za-z0-9_'-])(?:must|shall)(?:\s+not)?(?![A-Za-z0-9_'-])")
 VAGUE_WORDS = (
     "adequate",
