@@ -1,7 +1,7 @@
 """One grammar of ids, in every place alike."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from govctl import grammar
@@ -137,3 +137,14 @@ def test_what_is_no_range_of_rows_is_none(text: str) -> None:
 def test_a_citation_stands_where_its_offset_says(text: str) -> None:
     for citation in grammar.citations(text):
         assert text[citation.offset :].startswith(citation.text)
+
+
+PIECES = ["[[RFC-0001]]", "[[rfc-1]]", "RFC-0001", "rfc-1 ", "`RFC-0001`", "[[x]]", " "]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=6).map("".join))
+@example("[[x]] RFC-0001")
+def test_when_all_is_bracketed_nothing_is_cited_outside(text: str) -> None:
+    inside = grammar.bracketed(text)
+
+    assert inside is None or {citation.text for citation in grammar.citations(text)} <= set(inside)

@@ -92,3 +92,25 @@ def test_every_needle_stands_in_the_text(text: str) -> None:
     for sentence in prose.normative_sentences(text):
         assert sentence.keywords
         assert all(word in flat for word in sentence.needle.split())
+
+
+PIECES = [
+    "It MUST x. ",
+    "a:",
+    " It MUST:",
+    "\n",
+    "\n\n",
+    "- b",
+    "1. c",
+    " \n \n",
+    "SHOULD y.",
+    "\n- ",
+    "A-MUST",
+    "x",
+    "`MUST`",
+]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=10).map("".join))
+def test_a_heading_above_a_text_changes_nothing(text: str) -> None:
+    assert prose.normative_sentences(f"# Heading\n\n{text}") == prose.normative_sentences(text)

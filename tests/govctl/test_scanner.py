@@ -1,10 +1,14 @@
 """Marks are read from source without importing it."""
 
+import ast
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from govctl.marks import MarkKind
 from govctl.problems import ProblemKind, Problems
-from govctl.scanner import Scan, scan_source
+from govctl.scanner import Scan, _scan_tree, scan_source
 
 ID = "RFC-0001:C-RULE#S1"
 OTHER = "RFC-0001:C-RULE#S2"
@@ -122,3 +126,38 @@ def test_what_is_not_python_is_a_problem(source: str) -> None:
     scan_source("suite/x.py", source, Scan(), problems)
 
     assert [problem.kind for problem in problems.found] == [ProblemKind.PYTHON_SYNTAX]
+
+
+PARTS = [
+    f'@check("a.b", "{ID}")\ndef test_a():\n    """It says."""\n    assert True\n',
+    f'@check(\n    "a.c",\n    "{ID}",\n    "{OTHER}",\n)\nasync def test_b(): ...\n',
+    f'@marks.law("{ID}")\ndef law_a(before): ...\n',
+    f'@law("{ID}", on="a.b")\n@other\ndef law_b(before):\n    x = [1]\n',
+    f'@pytest.mark.skip\n@check("a.d", "{ID}")\ndef test_c(): ...\n',
+    f'@check("a.e", "{ID}")\n@pytest.mark.xfail(reason="x")\ndef test_d(): ...\n',
+    f'@mutant("a.f", kills="{ID}", also={{"{OTHER}": "so"}})\nclass M(Base):\n    x = 1\n',
+    '@benign("a.g")\nclass B: ...\n',
+    f'@skip\nclass C:\n    @check("a.h", "{ID}")\n    def test_e(self): ...\n',
+    f'"""\n@check("a.i", "{ID}")\ndef test_f(): ...\n"""\n',
+    "x = '''\n@check(1)\ndef test_g(): ...\n'''\n",
+    'x = \'"""\'\n',
+    '# it is """ here\n',
+    f'@check("No slug", "{ID}")\ndef test_h(): ...\n',
+    f'@law("{ID}", "{OTHER}")\ndef law_c(): ...\n',
+    '@check("a.k", ID)\ndef test_i(): ...\n',
+    "@fixture\ndef f(): ...\n",
+    "pytestmark = pytest.mark.skipif(True)\n",
+    "from marks import check as c\n",
+    "def g(a=1):\n    if a:\n        return 2\n",
+    "\n",
+]
+
+
+@given(parts=st.lists(st.sampled_from(PARTS), max_size=6))
+def test_reading_headers_alone_gives_what_reading_the_whole_file_gives(parts: list[str]) -> None:
+    text = "".join(parts)
+    ast.parse(text)
+    whole = Scan()
+    _scan_tree("suite/x.py", text, text, whole, Problems())
+
+    assert scanned(text) == whole

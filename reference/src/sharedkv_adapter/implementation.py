@@ -16,7 +16,17 @@ from sharedkv_adapter.session import ReferenceSession
 from sharedkv_adapter.translation import contract_errors, free_room
 from sharedkv_conformance.contract import Description, OpenConfig
 
-FEATURES = frozenset({"planning", "allocation", "allocation.snapshot", "probe.cost", "probe.events", "probe.pages"})
+FEATURES = frozenset(
+    {
+        "planning",
+        "allocation",
+        "allocation.free-room",
+        "allocation.snapshot",
+        "probe.cost",
+        "probe.events",
+        "probe.pages",
+    }
+)
 VERSION_WHEN_NOT_INSTALLED = "0+unknown"
 
 

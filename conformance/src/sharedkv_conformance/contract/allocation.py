@@ -72,7 +72,10 @@ class Allocation(Protocol):
         """Say whether the batch would fit now. Changes nothing."""
 
     def make_room(self, batch: Sequence[ExtendRequest]) -> RoomMade:
-        """Evict ahead of a pending batch by the free-room policy of the session. A shortfall is no error."""
+        """Evict ahead of a pending batch by the free-room policy of the session. A shortfall is no error.
+
+        Feature `allocation.free-room`.
+        """
 
     def retain(self, pages: Sequence[int]) -> None:
         """Keep pages that are in use as evictable cache."""

@@ -65,7 +65,7 @@ OPERATIONS: tuple[Operation, ...] = (
         produces={"pages": "page", "locations": "location"},
     ),
     Operation(name="allocation.admit", parameters=_BATCH, result=Admission, feature="allocation"),
-    Operation(name="allocation.make_room", parameters=_BATCH, result=RoomMade, feature="allocation"),
+    Operation(name="allocation.make_room", parameters=_BATCH, result=RoomMade, feature="allocation.free-room"),
     Operation(name="allocation.retain", parameters=_PAGES, result=None, feature="allocation", takes={"pages": "page"}),
     Operation(name="allocation.release", parameters=_PAGES, result=None, feature="allocation", takes={"pages": "page"}),
     Operation(

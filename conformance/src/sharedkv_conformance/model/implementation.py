@@ -52,7 +52,15 @@ class ModelImplementation:
     name: str = "model"
 
     FEATURES: ClassVar[frozenset[str]] = frozenset(
-        {"planning", "allocation", "allocation.snapshot", "probe.cost", "probe.events", "probe.pages"}
+        {
+            "planning",
+            "allocation",
+            "allocation.free-room",
+            "allocation.snapshot",
+            "probe.cost",
+            "probe.events",
+            "probe.pages",
+        }
     )
 
     @classmethod

@@ -147,6 +147,7 @@ def test_only_retained_pages_are_evicted(histories: Histories) -> None:
 @check(
     "allocation.free-room-trigger",
     "RFC-0001:C-FREE-ROOM#S1",
+    needs=("allocation.free-room",),
     witnesses=("room_made_for_the_pending_batch", "room_not_due"),
 )
 def test_room_is_made_only_when_due(histories: Histories) -> None:
@@ -154,13 +155,23 @@ def test_room_is_made_only_when_due(histories: Histories) -> None:
     histories.run("allocation", laws=[room_is_made_only_when_the_pending_batch_leaves_too_little])
 
 
-@check("allocation.free-room-amount", "RFC-0001:C-FREE-ROOM#S2", witnesses=("chunk_beyond_the_shortage", "room_short"))
+@check(
+    "allocation.free-room-amount",
+    "RFC-0001:C-FREE-ROOM#S2",
+    needs=("allocation.free-room",),
+    witnesses=("chunk_beyond_the_shortage", "room_short"),
+)
 def test_room_is_made_in_chunks(histories: Histories) -> None:
     """Too little evicted means eviction at every batch; too much wastes residency."""
     histories.run("allocation", laws=[room_is_made_in_chunks_and_never_beyond_the_need])
 
 
-@check("allocation.free-room-shortfall", "RFC-0001:C-FREE-ROOM#S3", witnesses=("room_short",))
+@check(
+    "allocation.free-room-shortfall",
+    "RFC-0001:C-FREE-ROOM#S3",
+    needs=("allocation.free-room",),
+    witnesses=("room_short",),
+)
 def test_a_free_room_shortfall_is_no_failure(histories: Histories) -> None:
     """Room is a wish; a batch that fits must not die of it."""
     histories.run("allocation", laws=[a_free_room_shortfall_is_no_failure])

@@ -134,7 +134,7 @@ def bracketed(text: str) -> list[str] | None:
     """Return what stands in double brackets, when nothing outside of them can be a citation; else None."""
     prose = without_code(text)
     inner = _BRACKETS.findall(prose)
-    is_all = prose.count("RFC-") == len(inner) and "rfc-" not in prose and "Rfc-" not in prose
+    is_all = prose.count("RFC-") == "".join(inner).count("RFC-") and "rfc-" not in prose and "Rfc-" not in prose
     return inner if is_all else None
 
 

@@ -51,7 +51,7 @@ def _counts(statements: Sequence[StatementCoverage]) -> tuple[str, ...]:
 
 
 def _shares(counted: Totals, columns: int) -> tuple[str, ...]:
-    """Return the first columns of a level: what is declared, checked, passing, killed; nothing where none is declared."""
+    """Return the first of declared, checked, passing and killed; empty cells where nothing is declared."""
     if not counted.declared:
         return ("",) * columns
     return tuple(map(str, (counted.declared, counted.checked, counted.passing, counted.killed)))[:columns]

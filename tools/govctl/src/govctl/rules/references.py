@@ -176,7 +176,7 @@ def _unresolved(tree: Tree) -> tuple[_Cited, ...]:
     found: list[_Cited] = []
     for prose in texts_with(tree, *grammar.MENTION_ROOTS):
         bracketed = grammar.bracketed(prose.text)
-        if bracketed is not None and all(map(tree.knows, bracketed)):  # ids hold "RFC-" once, so none is outside
+        if bracketed is not None and all(map(tree.knows, bracketed)):
             continue
         for mention in grammar.mentions(prose.text):
             if tree.knows(mention.group(1) or mention.group()):
