@@ -27,7 +27,7 @@ SHELL := /bin/bash
 # What is tested is what is installed.
 unexport PYTHONPATH
 
-.PHONY: help venv check evidence test lint types imports unit package lowest site serve site-test browser bench format clean
+.PHONY: help venv check evidence test lint types imports unit package lowest site serve site-test browser engines bench format clean
 
 help: ## Say what each target does
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -69,7 +69,7 @@ types: $(VENV)/.made ## Types of code and tests (mypy --strict)
 imports: $(VENV)/.made ## Directions between and inside the packages (import-linter)
 	$(BIN)/lint-imports --cache-dir $(BUILD)/imports
 
-unit: $(VENV)/.made ## Tests of our own tools and of the reference's inner laws
+unit: $(VENV)/.made engines ## Tests of our own tools and of the reference's inner laws
 	$(BIN)/python -m pytest -n $(WORKERS) --ignore=tests/site
 
 package: $(VENV)/.made $(BARE)/.made $(FULL)/.made ## Build sdist and wheel, and try both where nothing else is installed
@@ -90,7 +90,7 @@ $(BARE)/.made $(FULL)/.made: pyproject.toml constraints/dev.txt
 	@$(FRESH_VENV)
 	@touch $@
 
-lowest: $(LOWEST)/.made ## Unit tests with the lowest versions that the metadata allows
+lowest: $(LOWEST)/.made engines ## Unit tests with the lowest versions that the metadata allows
 	$(LOWEST)/bin/python -m pytest --ignore=tests/packaging --ignore=tests/site
 
 $(LOWEST)/.made: pyproject.toml constraints/lowest.txt
@@ -111,6 +111,9 @@ site-test: $(VENV)/.made browser ## Read the built site as a browser does: links
 
 browser: ## Install the headless browser that site-test drives (Debian's), where there is none
 	@command -v chromium > /dev/null && command -v chromedriver > /dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium chromium-driver; }
+
+engines: ## Install what the example engines are built from and run by (Debian's), where it is missing
+	@command -v g++ > /dev/null && command -v make > /dev/null && command -v node > /dev/null && test -f /usr/include/nlohmann/json.hpp || { apt-get update -qq && apt-get install -y -qq --no-install-recommends g++ make nlohmann-json3-dev nodejs; }
 
 bench: $(VENV)/.made ## Measure, and write evidence/bench and docs/benchmarks.md (about two minutes on a quiet machine)
 	$(BIN)/python -m benchmarks --write

@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from rich.console import Console
 
-from benchmarks import allocation, growth, suite, tree
+from benchmarks import allocation, growth, suite, tree, wire
 from benchmarks.errors import BenchmarkError
 from benchmarks.machine import this_machine
 from benchmarks.page import page
@@ -29,6 +29,7 @@ BENCHMARKS: Mapping[str, Benchmark] = MappingProxyType(
         growth.NAME: growth.measure,
         tree.NAME: tree.measure,
         suite.NAME: suite.measure,
+        wire.NAME: wire.measure,
     }
 )
 ROOT = Path(__file__).resolve().parents[1]

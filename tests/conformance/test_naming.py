@@ -89,9 +89,8 @@ def test_the_model_has_a_name_of_its_own() -> None:
     assert implementation_named("model").describe().name == "model"
 
 
-@pytest.mark.parametrize("name", ["cmd:./engine", "unix:/run/engine.sock"])
-def test_programs_are_refused_until_there_is_a_wire(name: str) -> None:
-    assert "come with the wire" in problem(name)
+def test_a_program_that_is_not_there_is_told() -> None:
+    assert "there is no program ./engine" in problem("cmd:./engine")
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,13 @@ def test_the_states_are_those_of_the_facets() -> None:
 def test_a_trace_is_violated_again_by_the_same_law() -> None:
     result = replayed(COUNTED, OPENED, SPLIT, on=PlanningOnly(OnePageShort))
 
-    assert result == ReplayResult(outcome=Outcome.VIOLATED, statement=COUNT, messages=("2 pages, 1 owners",), call=1)
+    assert result == ReplayResult(
+        outcome=Outcome.VIOLATED,
+        statement=COUNT,
+        messages=("2 pages, 1 owners",),
+        call=1,
+        law="there_is_an_owner_a_page",
+    )
 
 
 def test_a_trace_holds_where_the_fault_is_not() -> None:

@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 
 ROOT = Path(__file__).parents[2] / "schema"
-NAMES = ("report", "trace")
+NAMES = ("known-failures", "report", "trace")
 
 
 def schema(name: str) -> dict[str, Any]:

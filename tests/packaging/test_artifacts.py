@@ -26,6 +26,7 @@ SDIST_TOP = {
     "constraints",
     "docs",
     "evidence",
+    "examples",
     "gov",
     "pyproject.toml",
     "reference",

@@ -131,6 +131,14 @@ def load_witnesses() -> Mapping[str, Witness]:
     return {found.name: found for name in LAW_MODULES for found in _witnesses(import_module(name))}
 
 
+def load_variants() -> Mapping[str, type]:
+    """Return the mutants and the benign variants of the model by slug."""
+    modules = [import_module(name) for name in MUTANT_MODULES]
+    mutants = {found.slug: found.variant for module in modules for found in _marked(module, "kvconform_mutant", Mutant)}
+    benign = {found.slug: found.variant for module in modules for found in _marked(module, "kvconform_benign", Benign)}
+    return mutants | benign
+
+
 def collect(
     *,
     specification: Specification,

@@ -7,11 +7,14 @@ Knows options and exit codes: 0 as expected, 1 unexpected result, 2 usage, 3 har
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
+from threading import current_thread, main_thread
 
 DESCRIPTION = "Hold any implementation of a CP shared KV cache against the SharedKV specification."
 EXIT_CODES = """exit codes:
@@ -21,14 +24,41 @@ EXIT_CODES = """exit codes:
   3  harness error, or nothing was executed
   4  not conformant, under --enforce
 """
-IMPL_HELP = "module:factory, path/file.py:factory, an installed name, or 'model' for the executable specification"
-NEEDED = ("hypothesis", "jsonschema", "pytest")
+IMPL_HELP = (
+    "module:factory, path/file.py:factory, an installed name, 'cmd:./program --option' or unix:/path/of.sock for the "
+    "wire ('stdio:./program' where it speaks on stdin and stdout), or 'model' for the executable specification"
+)
+REPORT_HELP = "a report that `kvconform run --output` wrote, or a stream"
+INTERSECT_HELP = "compare what reports of different catalogues have in common"
+EFFORT_HELP = "quick and standard are deterministic; deep draws from a seed, and repeats failures (default standard)"
+NEEDED = ("hypothesis", "jinja2", "jsonschema", "packaging", "pytest")
 TRACES = Path("build/conformance/traces")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; whatever goes wrong is told in a line, never a traceback."""
-    options = parser().parse_args(arguments)
+    with _ended_as_interrupted():
+        return _run_command(parser().parse_args(arguments))
+
+
+@contextmanager
+def _ended_as_interrupted() -> Iterator[None]:
+    """Let a request to end be an interruption, so that no program that was started is left behind."""
+
+    def interrupt(_signal: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    if current_thread() is not main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _run_command(options: argparse.Namespace) -> int:
     from sharedkv_conformance.exits import CommandError, Exit  # noqa: PLC0415 - lazy bodies
 
     try:
@@ -97,7 +127,7 @@ class _Version(argparse.Action):
 def _list(command: argparse.ArgumentParser) -> None:
     """List what the suite can prove."""
     what = command.add_mutually_exclusive_group()
-    for kind in ("checks", "statements", "laws", "mutants", "cases"):
+    for kind in ("checks", "statements", "laws", "mutants", "cases", "profiles"):
         what.add_argument(f"--{kind}", dest="what", action="store_const", const=kind, help=f"list the {kind}")
     command.set_defaults(what="checks")
     command.add_argument("--format", choices=("text", "json"), default="text", help="json prints the whole catalogue")
@@ -106,11 +136,15 @@ def _list(command: argparse.ArgumentParser) -> None:
 def _smoke(command: argparse.ArgumentParser) -> None:
     """See whether an adapter is right, before any verdict."""
     _implementation(command)
+    validate_help = "hold every message of the wire, in both directions, against its schema"
+    command.add_argument("-V", "--validate", action="store_true", help=validate_help)
 
 
 def _run(command: argparse.ArgumentParser) -> None:
     """Run the checks on an implementation."""
     _implementation(command)
+    profile_help = "what to be conformant to, see `kvconform list --profiles` (default full: whatever is claimed)"
+    command.add_argument("--profile", default="full", metavar="NAME", help=profile_help)
     for option, metavar, meaning in (
         ("--check", "GLOB", "only checks whose slug matches"),
         ("--statement", "ID", "only checks of this statement"),
@@ -119,6 +153,13 @@ def _run(command: argparse.ArgumentParser) -> None:
     ):
         help_text = f"{meaning}; may be repeated, and makes the run incomplete"
         command.add_argument(option, action="append", default=[], metavar=metavar, help=help_text)
+    text_help = "only checks whose slug contains the text; may be repeated, and makes the run incomplete"
+    command.add_argument("-k", dest="containing", action="append", default=[], metavar="TEXT", help=text_help)
+    command.add_argument("--effort", choices=("quick", "standard", "deep"), default="standard", help=EFFORT_HELP)
+    command.add_argument("--seed", type=_seed, metavar="N", help="draw from this seed; deep chooses one and tells it")
+    command.add_argument("-j", "--jobs", type=_jobs, default=1, metavar="N", help="so many processes (default 1)")
+    command.add_argument("--known", type=Path, metavar="FILE", help="known failures, TOML; the verdict stays")
+    command.add_argument("--stream", type=Path, metavar="FILE", help="write the report while it grows, JSON lines")
     command.add_argument("--output", type=Path, metavar="FILE", help="write the report, canonical JSON")
     command.add_argument(
         "--trace-dir", type=Path, default=TRACES, metavar="DIR", help=f"where traces of failures go (default {TRACES})"
@@ -126,6 +167,12 @@ def _run(command: argparse.ArgumentParser) -> None:
     command.add_argument("--format", choices=("text", "json", "md"), default="text", help="what is printed")
     command.add_argument("--strict", action="store_true", help="count SHOULD like MUST in the verdict")
     command.add_argument("--enforce", action="store_true", help="exit 4 unless the verdict is conformant")
+
+
+def _init_adapter(command: argparse.ArgumentParser) -> None:
+    """Write a small conformant engine with its adapter, to begin one's own from."""
+    command.add_argument("language", choices=("python", "cpp", "js"), help="the language of the engine")
+    command.add_argument("--output", type=Path, metavar="DIR", help="where to write it (default LANGUAGE-adapter)")
 
 
 def _replay(command: argparse.ArgumentParser) -> None:
@@ -136,8 +183,48 @@ def _replay(command: argparse.ArgumentParser) -> None:
 
 def _report(command: argparse.ArgumentParser) -> None:
     """Validate a report and show it in another form."""
-    command.add_argument("report", type=Path, help="a report that `kvconform run --output` wrote")
-    command.add_argument("--format", choices=("md", "json"), default="md", help="what is printed")
+    command.add_argument("report", type=Path, help=REPORT_HELP)
+    forms = ("md", "json", "html", "junit", "ctrf", "badge", "badge-svg")
+    form_help = "html is one file that needs nothing else, badge is the endpoint JSON of shields.io (default md)"
+    command.add_argument("--format", choices=forms, default="md", help=form_help)
+    command.add_argument("--output", type=Path, metavar="FILE", help="write it to a file")
+
+
+def _verify(command: argparse.ArgumentParser) -> None:
+    """Say whether a report may be published: complete, of this catalogue, its verdict recomputed."""
+    command.add_argument("report", type=Path, help=REPORT_HELP)
+
+
+def _diff(command: argparse.ArgumentParser) -> None:
+    """Compare two reports statement by statement."""
+    command.add_argument("before", type=Path, help=REPORT_HELP)
+    command.add_argument("after", type=Path, help="another one, of the same catalogue")
+    fail_help = "exit 1 where something is not proven any more, or where anything changed (default nothing)"
+    command.add_argument("--fail-on", choices=("nothing", "regression", "change"), default="nothing", help=fail_help)
+    command.add_argument("--intersect", action="store_true", help=INTERSECT_HELP)
+    command.add_argument("--format", choices=("text", "json"), default="text", help="what is printed")
+
+
+def _matrix(command: argparse.ArgumentParser) -> None:
+    """Show implementations by statements."""
+    command.add_argument("reports", type=Path, nargs="+", metavar="report", help=REPORT_HELP)
+    command.add_argument("--intersect", action="store_true", help=INTERSECT_HELP)
+    command.add_argument("--format", choices=("text", "md", "json"), default="text", help="what is printed")
+
+
+def _known(command: argparse.ArgumentParser) -> None:
+    """Look after the failures that an implementer knows of: lint or update."""
+    actions = command.add_subparsers(metavar="action", required=True)
+    lint = actions.add_parser("lint", help="say what is wrong with the file", description="Say what is wrong.")
+    lint.set_defaults(body="known:lint_command")
+    update_help = "bring the file up to a report: stale entries go, changed ones follow, new failures come in"
+    update = actions.add_parser("update", help=update_help, description=f"{update_help}; comments are kept.")
+    update.set_defaults(body="known:update_command")
+    for action in (lint, update):
+        action.add_argument("file", type=Path, help="a file of known failures, TOML")
+    update.add_argument("--report", type=Path, required=True, metavar="FILE", help=f"{REPORT_HELP}; no filtered one")
+    update.add_argument("--issue", default="", metavar="URL", help="where new failures are followed up")
+    update.add_argument("--dry-run", action="store_true", help="say what would change, and write nothing")
 
 
 def _selftest(command: argparse.ArgumentParser) -> None:
@@ -147,11 +234,47 @@ def _selftest(command: argparse.ArgumentParser) -> None:
     command.add_argument("--output", type=Path, metavar="FILE", help="write the result, canonical JSON")
 
 
+def _serve(command: argparse.ArgumentParser) -> None:
+    """Put an implementation on the wire."""
+    command.add_argument("--impl", required=True, metavar="NAME", help=IMPL_HELP)
+    socket_help = "listen on this socket; else the descriptors of SHAREDKV_WIRE_IN and SHAREDKV_WIRE_OUT, or stdio"
+    command.add_argument("--unix", type=Path, metavar="PATH", help=socket_help)
+
+
 def _implementation(command: argparse.ArgumentParser, *, required: bool = True) -> None:
     command.add_argument("--impl", required=required, metavar="NAME", help=IMPL_HELP)
+    scale_help = "make the times that a program has so many times as long; inf waits for ever (default 1)"
+    command.add_argument("--time-scale", type=_scale, default=1.0, metavar="FACTOR", help=scale_help)
+
+
+def _seed(text: str) -> int:
+    seed = int(text)
+    if not 0 <= seed < 1 << 32:
+        raise argparse.ArgumentTypeError(f"wanted a seed below 2**32, found {text}")
+    return seed
+
+
+def _jobs(text: str) -> int:
+    jobs = int(text)
+    if jobs < 1:
+        raise argparse.ArgumentTypeError(f"wanted at least 1 process, found {text}")
+    return jobs
+
+
+def _scale(text: str) -> float:
+    factor = float(text)
+    if not factor > 0:
+        raise argparse.ArgumentTypeError(f"wanted a factor above 0, found {text}")
+    return factor
 
 
 COMMANDS: tuple[tuple[str, Callable[[argparse.ArgumentParser], None], str, str], ...] = (
+    (
+        "init-adapter",
+        _init_adapter,
+        "init_adapter:init_adapter_command",
+        "kvconform init-adapter cpp --output my-engine",
+    ),
     ("list", _list, "listing:list_command", "kvconform list --statements"),
     ("smoke", _smoke, "smoking:smoke_command", "kvconform smoke --impl my_engine.adapter:make"),
     (
@@ -166,6 +289,11 @@ COMMANDS: tuple[tuple[str, Callable[[argparse.ArgumentParser], None], str, str],
         "replaying:replay_command",
         "kvconform replay build/conformance/traces/allocation.owner-lane.jsonl --impl adapter.py:make",
     ),
-    ("report", _report, "reporting:report_command", "kvconform report report.json --format md"),
+    ("report", _report, "reporting:report_command", "kvconform report report.json --format html --output report.html"),
+    ("verify", _verify, "verifying:verify_command", "kvconform verify report.json"),
+    ("diff", _diff, "diffing:diff_command", "kvconform diff before.json after.json --fail-on regression"),
+    ("matrix", _matrix, "matrices:matrix_command", "kvconform matrix ours.json theirs.json --format md"),
+    ("known", _known, "known:lint_command", "kvconform known update known.toml --report report.json --issue URL"),
+    ("serve", _serve, "serving:serve_command", "kvconform serve --impl adapter.py:make --unix engine.sock"),
     ("selftest", _selftest, "selftesting:selftest_command", "kvconform selftest --impl sharedkv_adapter:cpu"),
 )

@@ -7,7 +7,7 @@ are recognised by the names of their fields and of their class, never by identit
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from types import NoneType
 from typing import Any, get_args, get_origin, get_type_hints
@@ -15,6 +15,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 from sharedkv_conformance.contract.errors import CapacityWait, ContractError, Reason, Rejected, Unsupported
 
 _MISSING = object()
+_NUMBERS = frozenset({int})
 
 
 class Malformed(ValueError):
@@ -31,22 +32,31 @@ class Malformed(ValueError):
         return f"{self.where}: wanted {self.wanted}, found {shown if len(shown) <= 80 else shown[:77] + '...'}"  # noqa: PLR2004 - a line's worth
 
 
-def encode(value: Any) -> Any:
-    """Return the JSON form of a contract value."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: encode(getattr(value, f.name)) for f in dataclasses.fields(value)}
+def encode(value: Any, of_bytes: Callable[[bytes], Any] = bytes.hex) -> Any:  # noqa: PLR0911 - one line a kind
+    """Return the JSON form of a contract value; `of_bytes` says what stands for bytes."""
+    kind = type(value)
+    if kind is int or kind is str:
+        return value
     if isinstance(value, tuple | list):
-        return [encode(item) for item in value]
+        return list(value) if {*map(type, value)} <= _NUMBERS else [encode(item, of_bytes) for item in value]
+    if (names := _names(kind)) is not None:
+        return {name: encode(getattr(value, name), of_bytes) for name in names}
     if isinstance(value, frozenset):
         return sorted(value)
     if isinstance(value, bytes):
-        return value.hex()
+        return of_bytes(value)
     if isinstance(value, Mapping):
-        return {key: encode(item) for key, item in sorted(value.items())}
+        return {key: encode(item, of_bytes) for key, item in sorted(value.items())}
     return value
 
 
-def decode(wanted: Any, data: Any, where: str = "value") -> Any:
+@cache
+def _names(kind: Any) -> tuple[str, ...] | None:
+    """Return the fields of a record, and None for a type that is none."""
+    return tuple(f.name for f in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else None
+
+
+def decode(wanted: Any, data: Any, where: str = "value") -> Any:  # noqa: PLR0911 - one line a kind
     """Return the contract value that `data` holds, from JSON or from an object with the same fields.
 
     Raises:
@@ -63,6 +73,8 @@ def decode(wanted: Any, data: Any, where: str = "value") -> Any:
         return _exactly(data, bool, "true or false", where)
     if wanted is int:
         return _exactly(data, int, "an integer", where)
+    if wanted is bytes:
+        return _decode_bytes(data, where)
     if wanted is str:
         return str(data) if isinstance(data, str) else _exactly(data, str, "a string", where)
     message = f"the contract has no values of type {wanted!r}"
@@ -73,6 +85,13 @@ def _exactly(data: Any, kind: type, wanted: str, where: str) -> Any:
     if type(data) is not kind:
         raise Malformed(where, wanted, data)
     return data
+
+
+def _decode_bytes(data: Any, where: str) -> bytes:
+    try:
+        return bytes.fromhex(data) if isinstance(data, str) else bytes(_exactly(data, bytes, "bytes", where))
+    except ValueError:
+        raise Malformed(where, "bytes as hex digits", data) from None
 
 
 def _decode_tuple(item: Any, data: Any, where: str) -> tuple[Any, ...]:

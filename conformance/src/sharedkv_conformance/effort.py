@@ -1,20 +1,33 @@
-"""How hard a check tries: example counts and whether a failure is reduced. Deterministic, without a database."""
+"""How hard a check tries: example counts, where they are drawn from, and what is done about a failure.
+
+`quick` and `standard` are deterministic and keep no database: equal versions give equal examples. `deep` draws from a
+seed, which its caller chooses and prints.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from hypothesis import HealthCheck, Phase, Verbosity, settings
+
+LARGEST_SEED = (1 << 32) - 1
 
 
 @dataclass(frozen=True, kw_only=True)
 class Effort:
-    """Bounds of the histories that a check runs."""
+    """Bounds of the histories that a check runs.
+
+    Without a `seed` examples are derandomized. The trace of a failure is issued `repeats` times more, to tell a
+    reproducible one from a flaky one.
+    """
 
     name: str
     examples: int
     steps: int
     reduce: bool
+    seed: int | None = None
+    repeats: int = 0
 
     def settings(self, *, scale: float = 1.0) -> settings:
         """Return hypothesis settings: equal runs give equal examples, and nothing is written to disk.
@@ -22,7 +35,7 @@ class Effort:
         Hypothesis finds failures and does not shrink them: the trace of one is reduced on its own.
         """
         return settings(
-            derandomize=True,
+            derandomize=self.seed is None,
             database=None,
             deadline=None,
             print_blob=False,
@@ -34,6 +47,14 @@ class Effort:
             suppress_health_check=list(HealthCheck),
         )
 
+    def seeded(self, seed: int) -> Effort:
+        """Return the same effort, drawing from a seed."""
+        return replace(self, seed=seed)
 
-GATE = Effort(name="gate", examples=60, steps=20, reduce=True)
+
+QUICK = Effort(name="quick", examples=40, steps=20, reduce=True)
+STANDARD = Effort(name="standard", examples=60, steps=20, reduce=True)
+DEEP = Effort(name="deep", examples=500, steps=40, reduce=True, repeats=3)
+GATE = STANDARD
 KILL = Effort(name="kill", examples=60, steps=20, reduce=False)
+EFFORTS: Mapping[str, Effort] = {effort.name: effort for effort in (QUICK, STANDARD, DEEP)}

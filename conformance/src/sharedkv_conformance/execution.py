@@ -10,7 +10,7 @@ from hypothesis.errors import Flaky, HypothesisException
 from sharedkv_conformance.contract.implementation import Description, Implementation
 from sharedkv_conformance.effort import Effort
 from sharedkv_conformance.histories import Histories
-from sharedkv_conformance.history import Escaped, Violation
+from sharedkv_conformance.history import Escaped, Gone, Violation
 from sharedkv_conformance.marks import Check, Witness
 from sharedkv_conformance.result import CheckResult
 from sharedkv_conformance.status import Status
@@ -52,6 +52,8 @@ def _executed(check: Check, histories: Histories) -> CheckResult:
         return _result(check, histories, Status.FAIL, str(violation), violation.trace, violation)
     except Escaped as escaped:
         return _result(check, histories, Status.ERROR, str(escaped), escaped.trace)
+    except Gone as gone:
+        return _result(check, histories, gone.loss.status, str(gone), gone.trace)
     except Flaky as flaky:
         return _fickle(check, histories, flaky)
     except (HypothesisException, Exception) as error:  # noqa: BLE001 - our own fault must not pass for theirs

@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from hypothesis import seed as seeded
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
@@ -21,7 +22,8 @@ from sharedkv_conformance.contract.operations import OPERATION_BY_NAME
 from sharedkv_conformance.effort import Effort
 from sharedkv_conformance.facets import FACETS, Facet
 from sharedkv_conformance.ground import Ground
-from sharedkv_conformance.history import Escaped, History, Refused, Violation
+from sharedkv_conformance.history import Escaped, Gone, History, Refused, Violation
+from sharedkv_conformance.literals import without_literals
 from sharedkv_conformance.marks import Law, Witness
 from sharedkv_conformance.reduction import reduced
 from sharedkv_conformance.step import Call, Err, Ok
@@ -71,8 +73,11 @@ class Histories:
 
     def _draw(self, plan: _Plan) -> None:
         machine: Any = lambda: _HistoryMachine(plan)  # noqa: E731 - a factory where hypothesis' types want a class
+        if self.effort.seed is not None:
+            machine = seeded(self.effort.seed)(machine)
         try:
-            run_state_machine_as_test(machine, settings=self.effort.settings())
+            with without_literals():
+                run_state_machine_as_test(machine, settings=self.effort.settings())
         except (Violation, Escaped) as failure:
             raise self._reduced(failure, plan) from None
 
@@ -80,13 +85,17 @@ class Histories:
         """Return a failure with as short a history as a bounded search finds."""
         if not self.effort.reduce:
             return failure
-        return reduced(failure, partial(self._history, plan.facet, plan.laws), plan.observations)
+        try:
+            return reduced(failure, partial(self._history, plan.facet, plan.laws), plan.observations)
+        except Gone:  # lost in another history: what was found stands
+            return failure
 
     def _swept(self, facet: str) -> Swept | None:
         """Return the sweep over a facet, made now if nobody asked before; None where there is none to rely on."""
         if self._sweeps is None or facet not in self._sweeps.grounds:
             return None
         if facet not in self._sweeps.done:
+            self._sweeps.done[facet] = None  # where the sweep is not finished, each later check draws for itself
             self._sweeps.done[facet] = self._sweep(facet, self._sweeps.grounds[facet])
         return self._sweeps.done[facet]
 
@@ -154,7 +163,7 @@ class Written:
         """Issue one call and return its answer, whatever it is."""
         if self._refused:
             raise Refused(op)
-        answer = self._history.issue(Call(op=op, args=args))
+        answer = self._history.issue(Call(op=op, args=args), self._observations)
         for observation in self._observations:
             self._history.issue(Call(op=observation))
         return answer
@@ -200,7 +209,7 @@ class _HistoryMachine(RuleBasedStateMachine):
         call = data.draw(_drawn_by(self.plan.facet.next_call, self.history.state))
         if not self.offered(call):
             return
-        self.history.issue(call)
+        self.history.issue(call, self.plan.observations)
         for observation in self.plan.observations:
             self.history.issue(Call(op=observation))
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, runtime_checkable
 
 from sharedkv_conformance.codec import Malformed, decode, encode, recognise_error
 from sharedkv_conformance.contract.implementation import Implementation, OpenConfig, Session
 from sharedkv_conformance.contract.operations import OPERATION_BY_NAME
+from sharedkv_conformance.loss import Loss
 from sharedkv_conformance.marks import Law, Witness
 from sharedkv_conformance.step import Answer, Call, Err, Ok
 from sharedkv_conformance.trace import OPEN, References, TraceHeader, answer_line, header_line
@@ -56,8 +57,33 @@ class Escaped(Exception):
         return f"{self.op} raised {type(self.error).__name__}: {self.error}"
 
 
+class Gone(BaseException):
+    """The implementation was lost in the middle of a history.
+
+    No `Exception`, so that whoever draws further examples, or looks for a shorter history, stops as well: there is
+    nobody to put them to.
+    """
+
+    def __init__(self, op: str, loss: Loss, trace: Sequence[Mapping[str, Any]]) -> None:
+        super().__init__(op, loss, tuple(trace))
+        self.op = op
+        self.loss = loss
+        self.trace = tuple(trace)
+
+    def __str__(self) -> str:
+        return str(self.loss)
+
+
 class Refused(Exception):
     """A written history cannot go on: the call that it builds on was answered with an error."""
+
+
+@runtime_checkable
+class Foresighted(Protocol):
+    """A session that gains by knowing what will be asked next: the wire sends it in one go."""
+
+    def announce(self, following: Sequence[str]) -> None:
+        """Take note of the calls without arguments that will follow the next call in this order."""
 
 
 @dataclass
@@ -132,10 +158,15 @@ class History:
         self._judge(state, call, answer)
         return answer
 
-    def issue(self, call: Call) -> Answer:
-        """Issue one call on every rank, judge the answers, and return the first rank's."""
+    def issue(self, call: Call, following: Sequence[str] = ()) -> Answer:
+        """Issue one call on every rank, judge the answers, and return the first rank's.
+
+        `following` are the calls without arguments that come next, for sessions that can send them along.
+        """
         first: Answer | None = None
         for seat in self.seats:
+            if following and isinstance(seat.session, Foresighted):
+                seat.session.announce(following)
             answer = self._answer(seat, call)
             if seat.rank:
                 seat.state.peer_answer = first  # type: ignore[attr-defined]
@@ -160,6 +191,8 @@ class History:
         while self.seats:
             try:
                 self.seats.pop().session.close()
+            except Loss as loss:
+                raise Gone("session.close", loss, self.trace("", "")) from loss
             except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever leaves the implementation is its answer
                 escaped = escaped or Escaped("session.close", error, self.trace("", ""))
         if escaped is not None:
@@ -193,6 +226,8 @@ class History:
             raise self._malformed(error) from error
 
     def _contract_error(self, op: str, error: BaseException) -> Any:
+        if isinstance(error, Loss):
+            raise Gone(op, error, self.trace("", "")) from error
         try:
             known = recognise_error(error, f"the error of {op}")
         except Malformed as malformed:

@@ -17,11 +17,16 @@ from types import ModuleType
 from typing import Any, cast
 
 from sharedkv_conformance.contract.implementation import Implementation
+from sharedkv_conformance.wire.client import Budgets
+from sharedkv_conformance.wire.names import WIRE_FORMS, wire_implementation
 
 GROUP = "sharedkv.implementations"
 MODEL = "model"
-WIRE_FORMS = ("cmd:", "unix:")
-FORMS = "module:factory, path/file.py:factory, an installed name, or 'model' for the executable specification"
+MUTANT = "mutant:"
+FORMS = (
+    "module:factory, path/file.py:factory, an installed name, 'cmd:./program --option', 'stdio:./program', "
+    "unix:/path/of.sock, 'model' for the executable specification, or mutant:SLUG for a wrong variant of it"
+)
 
 
 class NamingError(Exception):
@@ -36,15 +41,19 @@ class NamingError(Exception):
         return f"--impl {self.name}: {self.problem}"
 
 
-def implementation_named(name: str, *, folder: Path | None = None) -> Implementation:
+def implementation_named(name: str, *, folder: Path | None = None, budgets: Budgets | None = None) -> Implementation:
     """Return the implementation of a name; `folder`, where given, is importable as it is for `python -m`.
+
+    Programs are started in the folder, and have the times of `budgets`.
 
     Raises:
         NamingError: nothing usable stands behind the name.
 
     """
     if name.startswith(WIRE_FORMS):
-        raise NamingError(name, f"programs and sockets come with the wire; for now name {FORMS}")
+        return _on_wire(name, folder or Path(), budgets or Budgets())
+    if name.startswith(MUTANT):
+        return _variant(name)
     if name == MODEL:
         return _model()
     if ":" not in name:
@@ -67,6 +76,25 @@ def _model() -> Implementation:
     from sharedkv_conformance.model.implementation import ModelImplementation  # noqa: PLC0415 - only when named
 
     return ModelImplementation()
+
+
+def _on_wire(name: str, folder: Path, budgets: Budgets) -> Implementation:
+    try:
+        return wire_implementation(name, folder=folder, budgets=budgets)
+    except ValueError as error:
+        raise NamingError(name, str(error)) from error
+
+
+def _variant(name: str) -> Implementation:
+    from sharedkv_conformance.catalogue import load_variants  # noqa: PLC0415 - only when named
+    from sharedkv_conformance.model.implementation import ModelImplementation  # noqa: PLC0415 - only when named
+
+    slug, variants = name.removeprefix(MUTANT), load_variants()
+    if slug not in variants:
+        close = get_close_matches(slug, variants, 1)
+        hint = f"; did you mean {close[0]}?" if close else ""
+        raise NamingError(name, f"there is no such variant of the model; `kvconform list --mutants` lists them{hint}")
+    return ModelImplementation.with_variant(variants[slug])
 
 
 def _installed(name: str, installed: Iterable[EntryPoint]) -> Any:

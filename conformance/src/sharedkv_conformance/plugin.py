@@ -18,7 +18,7 @@ from sharedkv_conformance.description import Described, DescriptionError, descri
 from sharedkv_conformance.effort import GATE
 from sharedkv_conformance.execution import inapplicable
 from sharedkv_conformance.histories import Histories
-from sharedkv_conformance.history import Escaped, Violation
+from sharedkv_conformance.history import Escaped, Gone, Violation
 from sharedkv_conformance.marks import Check
 from sharedkv_conformance.naming import NamingError, implementation_named
 from sharedkv_conformance.trace import render
@@ -64,7 +64,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     """Show the trace of a failure, and fail a property whose trigger never occurred."""
     try:
         outcome = yield
-    except (Violation, Escaped) as error:
+    except (Violation, Escaped, Gone) as error:
         pyfuncitem.add_report_section("call", "trace", render(error.trace))
         raise
     used = pyfuncitem.funcargs.get("histories")

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TextIO
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, TextIO
 
 from sharedkv_conformance.marks import Check
 from sharedkv_conformance.result import CheckResult
+
+MINUTE = 60.0
+
+
+class Shown(Protocol):
+    """Is told of every check that is about to run and of every result."""
+
+    def started(self, check: Check, number: int, total: int) -> None:
+        """Take note that a check begins; `number` counts from 1."""
+
+    def finished(self, result: CheckResult) -> None:
+        """Take note of how a check ended."""
 
 
 class Silent:
@@ -24,15 +38,20 @@ class Silent:
 
 @dataclass
 class Line:
-    """Rewrites one line of a terminal, and clears it when a check has ended."""
+    """Rewrites one line of a terminal, and clears it when a check has ended.
+
+    The estimate takes what is left to be like what is done; it is shown as soon as something is.
+    """
 
     stream: TextIO
     columns: int = 80
+    clock: Callable[[], float] = time.monotonic
+    _begin: float | None = field(default=None, init=False)
 
     def started(self, check: Check, number: int, total: int) -> None:
-        """Show which check runs."""
+        """Show which check runs, and about how long the rest will take."""
         width = len(str(total))
-        self.show(f"[{number:>{width}}/{total}] {check.slug}")
+        self.show(f"[{number:>{width}}/{total}] {check.slug}{self._left(number - 1, total)}")
 
     def finished(self, result: CheckResult) -> None:
         """Clear the line, so that what is printed next stands alone."""
@@ -43,6 +62,31 @@ class Line:
         """Write a text over the line; it is cut to the width of the terminal."""
         self.stream.write(f"\r\x1b[K{text[: self.columns - 1]}")
         self.stream.flush()
+
+    def _left(self, done: int, total: int) -> str:
+        now = self.clock()
+        if self._begin is None or not done:
+            self._begin = now
+            return ""
+        seconds = (now - self._begin) / done * (total - done)
+        return f"  about {seconds / MINUTE:.0f} min left" if seconds >= 2 * MINUTE else f"  about {seconds:.0f} s left"
+
+
+@dataclass(frozen=True)
+class Several:
+    """Tells several of the same."""
+
+    all: Sequence[Shown]
+
+    def started(self, check: Check, number: int, total: int) -> None:
+        """Tell each that a check begins."""
+        for one in self.all:
+            one.started(check, number, total)
+
+    def finished(self, result: CheckResult) -> None:
+        """Tell each how a check ended."""
+        for one in self.all:
+            one.finished(result)
 
 
 def progress_on(stream: TextIO, columns: int) -> Silent | Line:

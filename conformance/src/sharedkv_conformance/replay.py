@@ -5,13 +5,14 @@ Needs neither hypothesis nor pytest. Knows nothing of files or command lines.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from sharedkv_conformance.codec import Malformed, decode
 from sharedkv_conformance.contract.implementation import Implementation, OpenConfig
-from sharedkv_conformance.history import Escaped, History, State, Violation
+from sharedkv_conformance.history import Escaped, Gone, History, State, Violation
 from sharedkv_conformance.marks import Law
 from sharedkv_conformance.trace import OPEN, Trace, TracedCall, TraceHeader, resolved_call
 
@@ -42,12 +43,24 @@ class ReplayError(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class ReplayResult:
-    """What became of a trace; `call` is the number of the last call that was tried."""
+    """What became of a trace; `call` is the number of the last call that was tried, `trace` what was answered here."""
 
     outcome: Outcome
     statement: str = ""
     messages: tuple[str, ...] = ()
     call: int = 0
+    law: str = ""
+    trace: tuple[Mapping[str, Any], ...] = field(default=(), compare=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """One call that was answered otherwise than when the trace was made; answers are in JSON form."""
+
+    call: int
+    op: str
+    recorded: Mapping[str, Any]
+    here: Mapping[str, Any]
 
 
 class _Diverged(Exception):
@@ -74,13 +87,27 @@ def replay(
                 _issue(history, traced, trace.header, config)
     except Violation as violation:
         return ReplayResult(
-            outcome=Outcome.VIOLATED, statement=violation.statement, messages=violation.messages, call=number
+            outcome=Outcome.VIOLATED,
+            statement=violation.statement,
+            messages=violation.messages,
+            call=number,
+            law=violation.law,
+            trace=violation.trace,
         )
-    except Escaped as escaped:
-        return ReplayResult(outcome=Outcome.ESCAPED, messages=(str(escaped),), call=number)
+    except (Escaped, Gone) as ended:
+        return ReplayResult(outcome=Outcome.ESCAPED, messages=(str(ended),), call=number, trace=ended.trace)
     except _Diverged as diverged:
         return ReplayResult(outcome=Outcome.DIVERGED, messages=(diverged.reason,), call=diverged.call)
-    return ReplayResult(outcome=Outcome.HOLDS, call=number)
+    return ReplayResult(outcome=Outcome.HOLDS, call=number, trace=tuple(history.lines))
+
+
+def differences(trace: Trace, result: ReplayResult) -> Iterator[Difference]:
+    """Yield each call that was answered otherwise than when the trace was made, in order."""
+    here = {line["call"]: line for line in result.trace if "call" in line}
+    for traced in trace.calls:
+        answer = {key: here[traced.call][key] for key in ("ok", "err") if key in here.get(traced.call, {})}
+        if traced.answer and answer and traced.answer != answer:
+            yield Difference(call=traced.call, op=traced.op, recorded=traced.answer, here=answer)
 
 
 def laws_named(header: TraceHeader, laws: Iterable[Law]) -> tuple[Law, ...]:

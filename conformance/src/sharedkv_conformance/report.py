@@ -1,7 +1,7 @@
 """From a finished run to the report, and from a report's text back to its form.
 
-The report is canonical JSON: equal runs give equal bytes but for `times`. Knows no command line; paths are handed in,
-and no absolute one gets into a report by our doing.
+The report is canonical JSON: equal runs give equal bytes but for `times`. Knows no command line; paths are handed in.
+What an implementation says of itself, its messages and its traces are redacted: no absolute path, no secret.
 """
 
 from __future__ import annotations
@@ -10,44 +10,59 @@ import json
 import platform as machine
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from importlib import metadata
 from importlib.resources import files
 from typing import Any, cast
 
 from sharedkv_conformance.catalogue import Catalogue
 from sharedkv_conformance.contract import CONTRACT_VERSION
+from sharedkv_conformance.contract.implementation import Description
+from sharedkv_conformance.effort import Effort
+from sharedkv_conformance.known.entry import KnownFailures
+from sharedkv_conformance.known.expectation import Expectations
 from sharedkv_conformance.marks import Check
+from sharedkv_conformance.redaction import Redaction
 from sharedkv_conformance.report_form import (
     REPORT_VERSION,
     CheckForm,
+    ClaimsForm,
     EffortForm,
     ImplementationForm,
+    KnownFileForm,
     ProfileForm,
     ReportForm,
     RunForm,
     SelectionForm,
     SpecificationForm,
     StatementForm,
+    SuiteForm,
     TraceForm,
 )
 from sharedkv_conformance.result import CheckResult
 from sharedkv_conformance.runner import Run
-from sharedkv_conformance.verdict import ProfileVerdict, StatementVerdict
+from sharedkv_conformance.selection import Selection
+from sharedkv_conformance.verdict import Claims, ProfileVerdict, StatementVerdict
 
 DISTRIBUTION = "sharedkv"
 LONGEST_MESSAGE = 2000
+EPOCH_YEAR = 1970
 SEED_NOTE = "none: examples are derandomized, so that equal versions give equal examples"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Circumstances:
-    """What a report says beyond the run itself: effort, time of day, and where traces were written."""
+    """What a report says beyond the run itself: effort, time of day, where traces were written, what was expected."""
 
     effort: EffortForm
     strict: bool
     started: str
     traces: Mapping[str, str]
+    seed: str = SEED_NOTE
+    known: KnownFailures | None = None
+    expectations: Expectations = field(default_factory=Expectations)
+    redaction: Redaction = field(default_factory=Redaction)
 
 
 class ReportError(ValueError):
@@ -65,19 +80,30 @@ def report_of(run: Run, catalogue: Catalogue, circumstances: Circumstances) -> R
     """Return the report of a run: every statement and every check of the catalogue, also those not run."""
     return ReportForm(
         report=REPORT_VERSION,
-        suite={"name": DISTRIBUTION, "version": suite_version(), "contract": CONTRACT_VERSION},
-        specification=_specification(catalogue),
-        implementation=_implementation(run),
-        run=_run(run, circumstances),
-        profiles=[_profile(run.profile, strict=circumstances.strict)],
-        statements=[_statement(verdict) for verdict in run.statements],
-        checks=[_check(check, run.results[check.slug], circumstances.traces) for check in catalogue.checks],
+        suite=suite_form(),
+        specification=specification_form(catalogue),
+        implementation=implementation_form(run.description, circumstances.redaction),
+        run=run_form(run.selection, circumstances),
+        profiles=[profile_form(run.profile, strict=circumstances.strict)],
+        claims=claims_form(run.claims, circumstances.redaction),
+        statements=[statement_form(verdict) for verdict in run.statements],
+        checks=[check_form(check, run.results, circumstances) for check in catalogue.checks],
         times={
             "started": circumstances.started,
             "seconds": round(sum(run.seconds.values()), 3),
             "checks": {slug: round(seconds, 3) for slug, seconds in run.seconds.items()},
         },
     )
+
+
+def effort_form(effort: Effort) -> EffortForm:
+    """Return the bounds of an effort."""
+    return {"name": effort.name, "examples": effort.examples, "steps": effort.steps, "reduce": effort.reduce}
+
+
+def seed_note(effort: Effort) -> str:
+    """Return where the randomness of an effort comes from."""
+    return SEED_NOTE if effort.seed is None else str(effort.seed)
 
 
 def render_json(data: Mapping[str, Any]) -> str:
@@ -106,6 +132,11 @@ def report_schema() -> dict[str, Any]:
     return cast("dict[str, Any]", json.loads(text))
 
 
+def suite_form() -> SuiteForm:
+    """Return which suite speaks."""
+    return {"name": DISTRIBUTION, "version": suite_version(), "contract": CONTRACT_VERSION}
+
+
 def suite_version() -> str:
     """Return the version of the installed suite."""
     try:
@@ -123,7 +154,9 @@ def _schema_problems(data: Any) -> Iterator[str]:
 
 
 def _dangling(report: ReportForm) -> Iterator[str]:
-    """Yield references inside a report that lead nowhere, and ids that stand twice."""
+    """Yield references inside a report that lead nowhere, ids that stand twice, and a start that is no time."""
+    if not _is_time(report["times"]["started"]):
+        yield f"$.times.started: {report['times']['started']} is no time"
     statements = [statement["id"] for statement in report["statements"]]
     checks = [check["check"] for check in report["checks"]]
     for names in (statements, checks):
@@ -139,12 +172,20 @@ def _dangling(report: ReportForm) -> Iterator[str]:
                 yield f"statement {statement['id']}: unknown check {name}"
 
 
+def _is_time(text: str) -> bool:
+    try:
+        return datetime.fromisoformat(text).year >= EPOCH_YEAR
+    except ValueError:
+        return False
+
+
 def _no_constant(name: str) -> None:
     message = f"{name} is no JSON number"
     raise ValueError(message)
 
 
-def _specification(catalogue: Catalogue) -> SpecificationForm:
+def specification_form(catalogue: Catalogue) -> SpecificationForm:
+    """Return what was proven against."""
     return {
         "digest": catalogue.digest,
         "rfcs": {
@@ -160,28 +201,48 @@ def _specification(catalogue: Catalogue) -> SpecificationForm:
     }
 
 
-def _implementation(run: Run) -> ImplementationForm:
-    described = run.description
+def implementation_form(described: Description, redaction: Redaction) -> ImplementationForm:
+    """Return what an implementation says of itself."""
     return {
-        "name": described.name,
-        "version": described.version,
+        "name": redaction(described.name),
+        "version": redaction(described.version),
         "features": sorted(described.features),
         "limits": dict(described.limits),
-        "environment": dict(described.environment),
+        "environment": redaction.named(described.environment),
     }
 
 
-def _run(run: Run, circumstances: Circumstances) -> RunForm:
-    selection = SelectionForm(**{key: list(names) for key, names in asdict(run.selection).items()})  # type: ignore[typeddict-item]
+def run_form(selection: Selection, circumstances: Circumstances) -> RunForm:
+    """Return how a report comes about; known before the first check runs."""
+    chosen = SelectionForm(**{key: list(names) for key, names in asdict(selection).items()})  # type: ignore[typeddict-item]
     return {
-        "complete": run.is_complete,
-        "selection": None if run.is_complete else selection,
+        "complete": not selection.is_filtered,
+        "selection": chosen if selection.is_filtered else None,
         "strict": circumstances.strict,
         "effort": circumstances.effort,
-        "seed": SEED_NOTE,
-        "versions": {"python": machine.python_version(), "hypothesis": _version_of("hypothesis")},
-        "platform": {"system": sys.platform, "machine": machine.machine()},
+        "seed": circumstances.seed,
+        "versions": versions(),
+        "platform": platform(),
+        "known": _known_file(circumstances),
     }
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of what the suite runs on."""
+    return {"python": machine.python_version(), "hypothesis": _version_of("hypothesis")}
+
+
+def platform() -> dict[str, str]:
+    """Return the system and the machine."""
+    return {"system": sys.platform, "machine": machine.machine()}
+
+
+def _known_file(circumstances: Circumstances) -> KnownFileForm | None:
+    known = circumstances.known
+    if known is None:
+        return None
+    applying = len(circumstances.expectations.entries)
+    return {"digest": known.digest, "entries": len(known.entries), "applying": applying}
 
 
 def _version_of(distribution: str) -> str:
@@ -191,7 +252,8 @@ def _version_of(distribution: str) -> str:
         return "not installed"
 
 
-def _profile(profile: ProfileVerdict, *, strict: bool) -> ProfileForm:
+def profile_form(profile: ProfileVerdict, *, strict: bool) -> ProfileForm:
+    """Return the verdict of a profile."""
     return {
         "name": profile.name,
         "verdict": str(profile.conformance),
@@ -202,10 +264,24 @@ def _profile(profile: ProfileVerdict, *, strict: bool) -> ProfileForm:
         "excluded": dict(profile.excluded),
         "inapplicable": profile.inapplicable,
         "executed": profile.executed,
+        "missing": list(profile.missing),
     }
 
 
-def _statement(verdict: StatementVerdict) -> StatementForm:
+def claims_form(claims: Claims, redaction: Redaction) -> ClaimsForm:
+    """Return what became of the features that are claimed, and of those that are not."""
+    return {
+        "not_met": list(claims.not_met),
+        "unclaimed_passes": list(claims.unclaimed_passes),
+        "refusals": [
+            {"check": slug, "status": str(found.status), "message": _cut(redaction(found.message), LONGEST_MESSAGE)}
+            for slug, found in claims.refusals.items()
+        ],
+    }
+
+
+def statement_form(verdict: StatementVerdict) -> StatementForm:
+    """Return what is known of a statement."""
     statement = verdict.statement
     excluded = statement.excluded
     return {
@@ -221,20 +297,27 @@ def _statement(verdict: StatementVerdict) -> StatementForm:
     }
 
 
-def _check(check: Check, result: CheckResult, traces: Mapping[str, str]) -> CheckForm:
-    lines = [dict(line) for line in result.trace]
+def check_form(check: Check, results: Mapping[str, CheckResult], circumstances: Circumstances) -> CheckForm:
+    """Return how a check ended; `results` holds its result and those of the checks that it depends on."""
+    result, redaction = results[check.slug], circumstances.redaction
+    lines = [redaction.deep(line) for line in result.trace]
+    entry = circumstances.expectations.entries.get(check.slug)
+    repeats = result.repeats
     return {
         "check": check.slug,
         "meaning": check.meaning,
         "statements": list(check.statements),
         "cases": list(check.cases),
         "status": str(result.status),
-        "message": _cut(result.message, LONGEST_MESSAGE),
+        "message": _cut(redaction(result.message), LONGEST_MESSAGE),
         "statement": result.statement,
         "law": result.law,
         "examples": result.examples,
         "witnesses": dict(result.witnesses),
-        "trace": TraceForm(file=traces.get(check.slug, ""), lines=lines) if lines else None,
+        "trace": TraceForm(file=circumstances.traces.get(check.slug, ""), lines=lines) if lines else None,
+        "expectation": str(circumstances.expectations.of(check, results)),
+        "known": None if entry is None else {"expect": entry.expect, "message": entry.message, "issue": entry.issue},
+        "repeats": None if repeats is None else {"tries": repeats.tries, "failed": repeats.failed},
     }
 
 

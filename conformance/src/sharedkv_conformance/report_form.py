@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 REPORT_VERSION = 1
 
@@ -60,6 +60,14 @@ class SelectionForm(TypedDict):
     facets: list[str]
 
 
+class KnownFileForm(TypedDict):
+    """The file of known failures that a run was given."""
+
+    digest: str
+    entries: int
+    applying: int
+
+
 class RunForm(TypedDict):
     """How the report came about."""
 
@@ -70,6 +78,7 @@ class RunForm(TypedDict):
     seed: str
     versions: dict[str, str]
     platform: dict[str, str]
+    known: KnownFileForm | None
 
 
 class ProfileForm(TypedDict):
@@ -84,6 +93,7 @@ class ProfileForm(TypedDict):
     excluded: dict[str, int]
     inapplicable: int
     executed: int
+    missing: NotRequired[list[str]]
 
 
 ExcludedForm = TypedDict("ExcludedForm", {"class": str, "reason": str})
@@ -110,6 +120,21 @@ class TraceForm(TypedDict):
     lines: list[dict[str, Any]]
 
 
+class KnownForm(TypedDict):
+    """What is known of a failure."""
+
+    expect: str
+    message: str
+    issue: str
+
+
+class RepeatsForm(TypedDict):
+    """What became of a failure's trace when it was issued again."""
+
+    tries: int
+    failed: int
+
+
 class CheckForm(TypedDict):
     """How one check ended."""
 
@@ -124,6 +149,25 @@ class CheckForm(TypedDict):
     examples: int
     witnesses: dict[str, int]
     trace: TraceForm | None
+    expectation: str
+    known: KnownForm | None
+    repeats: RepeatsForm | None
+
+
+class RefusalForm(TypedDict):
+    """How the generated check of something that is not claimed ended."""
+
+    check: str
+    status: str
+    message: str
+
+
+class ClaimsForm(TypedDict):
+    """What became of the features that are claimed, and of those that are not."""
+
+    not_met: list[str]
+    unclaimed_passes: list[str]
+    refusals: list[RefusalForm]
 
 
 class TimesForm(TypedDict):
@@ -143,6 +187,7 @@ class ReportForm(TypedDict):
     implementation: ImplementationForm
     run: RunForm
     profiles: list[ProfileForm]
+    claims: NotRequired[ClaimsForm]
     statements: list[StatementForm]
     checks: list[CheckForm]
     times: TimesForm

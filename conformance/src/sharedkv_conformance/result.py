@@ -10,11 +10,24 @@ from sharedkv_conformance.status import Status
 
 
 @dataclass(frozen=True, kw_only=True)
+class Repeats:
+    """How often the trace of a failure was issued again, and how often it failed again."""
+
+    tries: int
+    failed: int
+
+    @property
+    def is_flaky(self) -> bool:
+        """Say whether the failure did not come back every time."""
+        return self.failed < self.tries
+
+
+@dataclass(frozen=True, kw_only=True)
 class CheckResult:
     """How one check ended.
 
     `statement` and `law` say what was broken, `laws` which laws judged the run; `trace` holds the lines of the trace
-    of a failure.
+    of a failure, and `repeats` what became of it when it was issued again.
     """
 
     check: str
@@ -26,3 +39,4 @@ class CheckResult:
     witnesses: Mapping[str, int] = field(default_factory=dict)
     laws: frozenset[tuple[str, str]] = frozenset()
     trace: tuple[Mapping[str, Any], ...] = ()
+    repeats: Repeats | None = None

@@ -6,8 +6,8 @@ wire is run by the same loop; files, reports and command lines are the business 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from sharedkv_conformance.catalogue import Catalogue
@@ -16,16 +16,19 @@ from sharedkv_conformance.description import Described
 from sharedkv_conformance.effort import Effort
 from sharedkv_conformance.execution import execute, inapplicable
 from sharedkv_conformance.marks import Check
+from sharedkv_conformance.profiles import FULL, Profile
 from sharedkv_conformance.result import CheckResult
 from sharedkv_conformance.selection import Selection
 from sharedkv_conformance.status import Status
 from sharedkv_conformance.sweep import Sweeps
 from sharedkv_conformance.verdict import (
     NOT_EXECUTED,
+    Claims,
     ProfileVerdict,
     StatementVerdict,
-    profile_verdict,
+    claims_not_met,
     statement_verdicts,
+    verdict_in,
 )
 
 
@@ -43,9 +46,13 @@ class Executor(Protocol):
 class InProcess:
     """Executes checks on an object of this process; histories that several checks would draw alike are drawn once."""
 
-    def __init__(self, implementation: Described, effort: Effort, catalogue: Catalogue) -> None:
+    def __init__(
+        self, implementation: Described, effort: Effort, catalogue: Catalogue, unreduced: Collection[str] = ()
+    ) -> None:
+        """Prepare to execute; failures of the checks named `unreduced` are told as they are found."""
         self._implementation = implementation
         self._effort = effort
+        self._unreduced = unreduced
         self._witnesses = catalogue.witnesses
         self._sweeps = Sweeps(grounds=catalogue.grounds)
 
@@ -56,7 +63,8 @@ class InProcess:
 
     def execute(self, check: Check) -> CheckResult:
         """Run one check that applies."""
-        return execute(check, self._implementation, self._effort, self._witnesses, self._sweeps)
+        effort = replace(self._effort, reduce=False) if check.slug in self._unreduced else self._effort
+        return execute(check, self._implementation, effort, self._witnesses, self._sweeps)
 
 
 class Progress(Protocol):
@@ -78,6 +86,7 @@ class Run:
     results: Mapping[str, CheckResult]
     statements: tuple[StatementVerdict, ...]
     profile: ProfileVerdict
+    claims: Claims = field(default_factory=Claims)
     seconds: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -98,6 +107,7 @@ def run(
     selection: Selection,
     progress: Progress,
     clock: Callable[[], float],
+    profile: Profile = FULL,
 ) -> Run:
     """Run the selected checks in catalogue order; `clock` returns seconds."""
     selected = [check for check in catalogue.checks if selection.selects(check)]
@@ -118,7 +128,12 @@ def run(
         selection=selection,
         results=results,
         statements=verdicts,
-        profile=profile_verdict(verdicts, tuple(results.values()), complete=not selection.is_filtered),
+        profile=verdict_in(
+            profile, verdicts, results, executor.description, catalogue, complete=not selection.is_filtered
+        ),
+        claims=Claims(
+            not_met=() if selection.is_filtered else claims_not_met(catalogue, executor.description, results)
+        ),
         seconds=seconds,
     )
 

@@ -15,6 +15,8 @@ from sharedkv_conformance.catalogue import Catalogue
 from sharedkv_conformance.consistency import inconsistencies
 from sharedkv_conformance.contract.implementation import Description, Implementation
 from sharedkv_conformance.model.implementation import ModelImplementation
+from sharedkv_conformance.naming import MODEL
+from sharedkv_conformance.parity import ParityTrial, trial_of_parity
 from sharedkv_conformance.pathological import pathological
 from sharedkv_conformance.status import Status
 from sharedkv_conformance.trials import (
@@ -29,7 +31,6 @@ from sharedkv_conformance.trials import (
 )
 
 SELFTEST_VERSION = 1
-MODEL = "model"
 
 
 class Kind(StrEnum):
@@ -39,6 +40,7 @@ class Kind(StrEnum):
     MUTANT = "mutant"
     BENIGN = "benign"
     PATHOLOGICAL = "pathological"
+    PARITY = "parity"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +64,7 @@ class Selftest:
     mutants: tuple[MutantTrial, ...]
     benign: tuple[BenignTrial, ...]
     pathological: tuple[PathologicalTrial, ...]
+    parity: tuple[ParityTrial, ...]
     problems: tuple[str, ...]
 
     @property
@@ -86,41 +89,46 @@ def perform(task: Task, *, catalogue: Catalogue, resolve: Callable[[str], Implem
     if task.kind is Kind.BENIGN:
         benign = next(benign for benign in catalogue.benign if benign.slug == task.name)
         return trial_of_benign(catalogue, benign)
+    if task.kind is Kind.PARITY:
+        return trial_of_parity(catalogue, task.name, full=task.full)
     return trial_of_pathological(catalogue, pathological()[task.name])
 
 
-def tasks(catalogue: Catalogue, implementation: str, *, full: bool) -> list[Task]:
-    """Return every trial, the longest first."""
+def tasks(catalogue: Catalogue, implementation: str, *, full: bool, parity: Sequence[str] = ()) -> list[Task]:
+    """Return every trial, the longest first; `parity` are the names to compare across the wire."""
     return [
         *(Task(kind=Kind.CHECKS, name=name) for name in dict.fromkeys((MODEL, implementation))),
+        *(Task(kind=Kind.PARITY, name=name, full=full) for name in parity),
         *(Task(kind=Kind.BENIGN, name=benign.slug) for benign in catalogue.benign),
         *(Task(kind=Kind.PATHOLOGICAL, name=name) for name in pathological()),
         *(Task(kind=Kind.MUTANT, name=mutant.slug, full=full) for mutant in catalogue.mutants),
     ]
 
 
-def selftest(
+def selftest(  # noqa: PLR0913 - one switch a kind of trial
     catalogue: Catalogue,
     implementation: str,
     description: Description,
     *,
     full: bool = False,
+    parity: Sequence[str] = (),
     performing: Callable[[Task], Any] | None = None,
     mapper: Mapper = map,
 ) -> Selftest:
     """Perform every trial and collect what is wrong; `implementation` is the name of the one that has to pass."""
-    planned = tasks(catalogue, implementation, full=full)
+    planned = tasks(catalogue, implementation, full=full, parity=parity)
     perform_one = performing or partial(perform, catalogue=catalogue, resolve=_only_the_model)
     done = dict(zip(planned, mapper(perform_one, planned), strict=True))
     by_kind = {kind: tuple(found for task, found in done.items() if task.kind is kind) for kind in Kind}
     runs = {task.name: found for task, found in done.items() if task.kind is Kind.CHECKS}
-    trials = (*by_kind[Kind.MUTANT], *by_kind[Kind.BENIGN], *by_kind[Kind.PATHOLOGICAL])
+    trials = (*by_kind[Kind.MUTANT], *by_kind[Kind.BENIGN], *by_kind[Kind.PATHOLOGICAL], *by_kind[Kind.PARITY])
     return Selftest(
         implementation=description,
         results=runs[implementation],
         mutants=by_kind[Kind.MUTANT],
         benign=by_kind[Kind.BENIGN],
         pathological=by_kind[Kind.PATHOLOGICAL],
+        parity=by_kind[Kind.PARITY],
         problems=(
             *(problem for name, results in runs.items() for problem in _not_passed(name, results)),
             *inconsistencies(catalogue, runs[MODEL]),
@@ -149,6 +157,9 @@ def selftest_form(done: Selftest, catalogue: Catalogue) -> dict[str, Any]:
         "pathological": [
             {"pathological": trial.name, "verdict": trial.conformance, "statuses": dict(trial.statuses)}
             for trial in done.pathological
+        ],
+        "parity": [
+            {"parity": trial.name, "compared": trial.compared, "failing": trial.failing} for trial in done.parity
         ],
         "problems": list(done.problems),
     }

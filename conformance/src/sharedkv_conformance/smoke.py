@@ -12,10 +12,11 @@ from typing import Any
 
 from sharedkv_conformance.codec import Malformed, decode, recognise_error
 from sharedkv_conformance.contract.allocation import ExtendRequest
-from sharedkv_conformance.contract.errors import Unsupported
+from sharedkv_conformance.contract.errors import CapacityWait, Rejected, Unsupported
 from sharedkv_conformance.contract.implementation import Description, OpenConfig, Session
 from sharedkv_conformance.contract.operations import OPERATIONS, Operation
 from sharedkv_conformance.description import Described
+from sharedkv_conformance.loss import Loss
 
 BATCH = (ExtendRequest(request="smoke", prefix_tokens=0, extend_tokens=5),)
 # In this order the calls are one happy path: what earlier ones produced stands in for the values named here.
@@ -43,10 +44,14 @@ OTHER_CALLS: Mapping[str, Mapping[str, Any]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """One thing that was looked at; `problem` is empty where it is as the contract wants it."""
+    """One thing that was looked at; `problem` is empty where it is as the contract wants it.
+
+    A problem is the adapter's, but where the contract was spoken well and only the answer is not what one hopes for.
+    """
 
     subject: str
     problem: str = ""
+    is_of_adapter: bool = True
 
 
 def smoke(implementation: Described) -> Iterator[Finding]:
@@ -60,15 +65,22 @@ def smoke(implementation: Described) -> Iterator[Finding]:
         yield Finding(subject="open", problem=f"{smallest_config(description)}: raised {_named(error)}")
         return
     yield Finding(subject="open")
-    yield from _signatures(session, description)
-    yield from _happy_path(session, description)
-    yield from _refusals(session, description)
+    try:
+        yield from _signatures(session, description)
+        yield from _happy_path(session, description)
+        yield from _refusals(session, description)
+    except Loss as loss:
+        yield Finding(subject="the program is lost", problem=str(loss))
+        return
+    yield _closing(session)
+
+
+def _closing(session: Session) -> Finding:
     try:
         session.close()
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever leaves the implementation is told
-        yield Finding(subject="close", problem=f"raised {_named(error)}")
-    else:
-        yield Finding(subject="close")
+        return Finding(subject="close", problem=f"raised {_named(error)}")
+    return Finding(subject="close")
 
 
 def smallest_config(description: Description) -> OpenConfig:
@@ -108,8 +120,7 @@ def _happy_path(session: Session, description: Description) -> Iterator[Finding]
         operation = next(operation for operation in OPERATIONS if operation.name == name)
         if operation.feature not in description.features:
             continue
-        problem = _call_problem(session, operation, _with_answers(name, written, answers), answers)
-        yield Finding(subject=f"call: {name}", problem=problem)
+        yield _call_finding(session, operation, _with_answers(name, written, answers), answers)
 
 
 def _with_answers(name: str, written: Mapping[str, Any], answers: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -122,17 +133,29 @@ def _with_answers(name: str, written: Mapping[str, Any], answers: Mapping[str, A
     return args
 
 
-def _call_problem(session: Session, operation: Operation, args: Mapping[str, Any], answers: dict[str, Any]) -> str:
+def _call_finding(session: Session, operation: Operation, args: Mapping[str, Any], answers: dict[str, Any]) -> Finding:
+    subject = f"call: {operation.name}"
     shown = f"{operation.method}({', '.join(f'{key}={value!r}' for key, value in args.items())})"
     try:
         raw = getattr(getattr(session, operation.facet), operation.method)(*args.values())
+    except Loss:
+        raise
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever leaves the implementation is told
-        return f"{shown} raised {_named(error)}"
+        problem = f"{shown} raised {_named(error)}"
+        return Finding(subject=subject, problem=problem, is_of_adapter=not _is_refusal(error))
     try:
         answers[operation.name] = decode(operation.result, raw, "the answer")
     except Malformed as error:
-        return f"{shown}: {error}"
-    return ""
+        return Finding(subject=subject, problem=f"{shown}: {error}")
+    return Finding(subject=subject)
+
+
+def _is_refusal(error: BaseException) -> bool:
+    """Say whether a call was refused in the words of the contract, by who claims that it is supported."""
+    try:
+        return isinstance(recognise_error(error, "the error"), Rejected | CapacityWait)
+    except Malformed:
+        return False
 
 
 def _refusals(session: Session, description: Description) -> Iterator[Finding]:
@@ -147,6 +170,8 @@ def _refusal_problem(session: Session, operation: Operation, args: Mapping[str, 
     wanted = f"wanted Unsupported, for {operation.feature} is not claimed"
     try:
         found = getattr(getattr(session, operation.facet), operation.method)(*args.values())
+    except Loss:
+        raise
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever leaves the implementation is told
         try:
             known = recognise_error(error, "the error") if isinstance(error, Exception) else None

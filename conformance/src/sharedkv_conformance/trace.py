@@ -46,12 +46,16 @@ class TraceHeader:
 
 @dataclass(frozen=True, kw_only=True)
 class TracedCall:
-    """One call as written: arguments in JSON form, with paths in place of values that answers produced."""
+    """One call as written: arguments in JSON form, with paths in place of values that answers produced.
+
+    `answer` is what was answered when the trace was made, `{"ok": value}` or `{"err": error}`, empty where it has none.
+    """
 
     call: int
     op: str
     args: Mapping[str, Any]
     rank: int = 0
+    answer: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,7 +215,8 @@ def _call(number: int, line: dict[str, Any]) -> TracedCall:
         raise TraceError(number, f"args: wanted an object, found {args!r}")
     if type(call) is not int or type(rank) is not int:
         raise TraceError(number, f"call and rank: wanted integers, found {call!r} and {rank!r}")
-    return TracedCall(call=call, op=op, args=args, rank=rank)
+    answer = {key: value for key, value in line.items() if key in ("ok", "err")}
+    return TracedCall(call=call, op=op, args=args, rank=rank, answer=answer)
 
 
 def _check_order(calls: Sequence[TracedCall], numbers: Sequence[int], ranks: int) -> None:

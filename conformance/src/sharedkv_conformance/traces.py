@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from sharedkv_conformance.result import CheckResult
 from sharedkv_conformance.trace import render
 
 
-def write_traces(results: Mapping[str, CheckResult], folder: Path) -> Mapping[str, Path]:
-    """Write the traces of a run and return where each stands; traces of earlier runs in these names are removed."""
+def write_traces(results: Mapping[str, CheckResult], folder: Path, keep: Collection[Path] = ()) -> Mapping[str, Path]:
+    """Write the traces of a run and return where each stands; traces of earlier runs in these names are removed.
+
+    Files of `keep` belong to somebody: they are neither written nor removed.
+    """
     written: dict[str, Path] = {}
     for slug, result in results.items():
         path = folder / f"{slug}.jsonl"
-        if result.trace:
+        if path.resolve() in keep:
+            written |= {slug: path} if result.trace else {}
+        elif result.trace:
             folder.mkdir(parents=True, exist_ok=True)
             path.write_bytes(trace_text(result).encode("utf-8", "backslashreplace"))
             written[slug] = path

@@ -10,6 +10,7 @@ from sharedkv_conformance.catalogue import Catalogue, load_catalogue
 from sharedkv_conformance.commands.terminal import Terminal
 from sharedkv_conformance.console import table
 from sharedkv_conformance.exits import Exit
+from sharedkv_conformance.profiles import Profile, load_profiles
 from sharedkv_conformance.report import render_json
 
 
@@ -25,6 +26,7 @@ def list_command(options: Namespace, terminal: Terminal) -> Exit:
         "laws": _laws,
         "mutants": _mutants,
         "cases": _cases,
+        "profiles": _profiles,
     }
     terminal.say(tables[options.what](catalogue))
     return Exit.AS_EXPECTED
@@ -63,6 +65,10 @@ def listing(catalogue: Catalogue) -> dict[str, Any]:
             {"benign": benign.slug, "declines": dict(benign.declines), "meaning": benign.meaning}
             for benign in catalogue.benign
         ],
+        "profiles": [
+            {"profile": p.name, "meaning": p.meaning, "rfcs": dict(p.rfcs), "features": sorted(p.features or ())}
+            for p in load_profiles().values()
+        ],
         "cases": [
             {"case": case.id, "title": case.title, "link": case.link, "checks": _covering(catalogue, case.id)}
             for case in catalogue.cases.values()
@@ -100,6 +106,20 @@ def _mutants(catalogue: Catalogue) -> Iterator[str]:
     rows += [(benign.slug, "benign", benign.meaning) for benign in catalogue.benign]
     yield from table(("variant", "kills", "meaning"), rows)
     yield f"{len(catalogue.mutants)} mutants, {len(catalogue.benign)} benign variants"
+
+
+def _profiles(catalogue: Catalogue) -> Iterator[str]:
+    rows = [
+        (p.name, _counted(p, catalogue) if p.features else "-", ", ".join(sorted(p.features or ())) or "-", p.meaning)
+        for p in load_profiles().values()
+    ]
+    yield from table(("profile", "statements", "requires", "meaning"), rows)
+    yield f"{len(rows)} profiles"
+
+
+def _counted(profile: Profile, catalogue: Catalogue) -> str:
+    specification = catalogue.specification
+    return str(sum(profile.counts(specification, statement) for statement in specification.statements.values()))
 
 
 def _cases(catalogue: Catalogue) -> Iterator[str]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from argparse import Namespace
 from collections.abc import Iterator
 
 from sharedkv_conformance.catalogue import load_laws
 from sharedkv_conformance.commands.terminal import Terminal, opened, read_text
 from sharedkv_conformance.exits import CommandError, Exit
-from sharedkv_conformance.replay import Outcome, ReplayError, ReplayResult, replay
+from sharedkv_conformance.replay import Outcome, ReplayError, ReplayResult, differences, replay
 from sharedkv_conformance.states import STATES
 from sharedkv_conformance.trace import Trace, TraceError, parse_trace
 
@@ -19,7 +20,7 @@ def replay_command(options: Namespace, terminal: Terminal) -> Exit:
         trace = parse_trace(read_text(options.trace, terminal))
     except TraceError as error:
         raise CommandError(Exit.USAGE, f"{options.trace}: {error}") from error
-    implementation = opened(options.impl, terminal)
+    implementation = opened(options.impl, terminal, options.time_scale)
     try:
         result = replay(trace, implementation, load_laws(), STATES)
     except ReplayError as error:
@@ -39,3 +40,13 @@ def _lines(trace: Trace, result: ReplayResult) -> Iterator[str]:
     else:
         yield f"diverged: call {result.call} cannot be issued here:"
     yield from (f"  {message}" for message in result.messages)
+    yield from _first_difference(trace, result)
+
+
+def _first_difference(trace: Trace, result: ReplayResult) -> Iterator[str]:
+    found = list(differences(trace, result))
+    if found:
+        others = f", and {len(found) - 1} after it" if len(found) > 1 else ""
+        yield f"answered otherwise than in the trace: call {found[0].call}, {found[0].op}{others}"
+        yield f"  trace  {json.dumps(found[0].recorded)}"
+        yield f"  here   {json.dumps(found[0].here)}"

@@ -16,6 +16,7 @@ from sharedkv_conformance.commands.terminal import Terminal, opened
 from sharedkv_conformance.console import Paint, table
 from sharedkv_conformance.exits import Exit
 from sharedkv_conformance.naming import implementation_named
+from sharedkv_conformance.parity import parity_names
 from sharedkv_conformance.progress import progress_on
 from sharedkv_conformance.report import render_json
 from sharedkv_conformance.selftest import MODEL, Selftest, Task, perform, selftest, selftest_form
@@ -25,13 +26,14 @@ from sharedkv_conformance.status import Status
 def selftest_command(options: Namespace, terminal: Terminal) -> Exit:
     """Test the suite and say what is wrong with it."""
     name = options.impl or MODEL
-    description = opened(name, terminal).description
+    description = opened(name, terminal, options.time_scale).description
     catalogue = load_catalogue()
     done = selftest(
         catalogue,
         name,
         description,
         full=options.full,
+        parity=parity_names(catalogue),
         performing=partial(_perform_elsewhere, str(terminal.folder)),
         mapper=partial(_in_processes, terminal),
     )
@@ -71,6 +73,11 @@ def _lines(done: Selftest, catalogue: Catalogue, paint: Paint) -> Iterator[str]:
         counts = ", ".join(f"{count} {status}" for status, count in dishonest.statuses.items())
         word = Status.FAIL if dishonest.problems else Status.PASS
         yield f"{paint.status(word, 5)} {dishonest.name} is {dishonest.conformance}: {counts}"
+    compared = sum(trial.compared for trial in done.parity)
+    failing = sum(trial.failing for trial in done.parity)
+    word = Status.FAIL if any(trial.problems for trial in done.parity) else Status.PASS
+    sides = f"{len(done.parity)} implementations in process and over the wire"
+    yield f"{paint.status(word, 5)} parity: {sides}, {compared} checks compared, {failing} of them failing"
     yield ""
     passed = sum(result.status is Status.PASS for result in done.results.values())
     yield (

@@ -14,7 +14,11 @@ from sharedkv_conformance.console import Paint
 from sharedkv_conformance.contract.implementation import Implementation
 from sharedkv_conformance.description import Described, DescriptionError, described
 from sharedkv_conformance.exits import CommandError, Exit
+from sharedkv_conformance.loss import Loss
 from sharedkv_conformance.naming import NamingError, implementation_named
+from sharedkv_conformance.status import Status
+from sharedkv_conformance.wire.client import Budgets
+from sharedkv_conformance.wire.names import COMMAND, STDIO
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,16 +62,26 @@ def this_terminal(environment: Mapping[str, str] = os.environ) -> Terminal:
     )
 
 
-def opened(name: str, terminal: Terminal) -> Described:
-    """Return the implementation of a name, described."""
+def opened(name: str, terminal: Terminal, time_scale: float = 1.0) -> Described:
+    """Return the implementation of a name, described; a program has the times of its budgets, scaled."""
     try:
-        found: Implementation = implementation_named(name, folder=terminal.folder)
+        budgets = Budgets().scaled(time_scale)
+        found: Implementation = implementation_named(name, folder=terminal.folder, budgets=budgets)
     except NamingError as error:
         raise CommandError(Exit.USAGE, str(error)) from error
     try:
         return described(found)
     except DescriptionError as error:
-        raise CommandError(Exit.HARNESS, f"--impl {name}: {error}") from error
+        problem = _of_start(name, error.__cause__) if isinstance(error.__cause__, Loss) else str(error)
+        raise CommandError(Exit.HARNESS, f"--impl {name}: {problem}") from error
+
+
+def _of_start(name: str, loss: Loss) -> str:
+    """Return why a program did not start, and what to try where that is not plain."""
+    if loss.status is Status.TIMEOUT and name.startswith(COMMAND):
+        hint = f"a program that speaks on stdin and stdout is named {STDIO}..., a slow one gets --time-scale"
+        return f"{loss}\n({hint})"
+    return str(loss)
 
 
 def read_text(path: Path, terminal: Terminal) -> str:
