@@ -15,6 +15,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 from sharedkv_conformance.contract.errors import CapacityWait, ContractError, Reason, Rejected, Unsupported
 
 _MISSING = object()
+LARGEST = 1 << 63
 
 
 class Malformed(ValueError):
@@ -62,7 +63,7 @@ def decode(wanted: Any, data: Any, where: str = "value") -> Any:
     if wanted is bool:
         return _exactly(data, bool, "true or false", where)
     if wanted is int:
-        return _exactly(data, int, "an integer", where)
+        return _integer(data, where)
     if wanted is str:
         return str(data) if isinstance(data, str) else _exactly(data, str, "a string", where)
     message = f"the contract has no values of type {wanted!r}"
@@ -75,10 +76,17 @@ def _exactly(data: Any, kind: type, wanted: str, where: str) -> Any:
     return data
 
 
+def _integer(data: Any, where: str) -> int:
+    number: int = _exactly(data, int, "an integer", where)
+    if not -LARGEST <= number < LARGEST:
+        raise Malformed(where, "an integer of 64 bits", f"one of {number.bit_length()} bits")
+    return number
+
+
 def _decode_tuple(item: Any, data: Any, where: str) -> tuple[Any, ...]:
     if not isinstance(data, tuple | list):
         raise Malformed(where, "a sequence", data)
-    if item is int and all(type(value) is int for value in data):
+    if item is int and all(type(value) is int and -LARGEST <= value < LARGEST for value in data):
         return tuple(data)
     return tuple(decode(item, value, f"{where}[{index}]") for index, value in enumerate(data))
 

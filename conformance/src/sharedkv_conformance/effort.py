@@ -35,5 +35,5 @@ class Effort:
         )
 
 
-GATE = Effort(name="gate", examples=60, steps=20, reduce=True)
-KILL = Effort(name="kill", examples=60, steps=20, reduce=False)
+GATE = Effort(name="gate", examples=80, steps=20, reduce=True)
+KILL = Effort(name="kill", examples=80, steps=20, reduce=False)

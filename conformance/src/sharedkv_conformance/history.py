@@ -123,7 +123,9 @@ class History:
         self._begin(call, {}, rank)
         try:
             session = self._implementation.open(config)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever leaves the implementation is its answer
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - whatever leaves the implementation is its answer
             answer: Answer = Err(self._contract_error(OPEN, error))
         else:
             answer = Ok(None)
@@ -160,7 +162,9 @@ class History:
         while self.seats:
             try:
                 self.seats.pop().session.close()
-            except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever leaves the implementation is its answer
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # noqa: BLE001 - whatever leaves the implementation is its answer
                 escaped = escaped or Escaped("session.close", error, self.trace("", ""))
         if escaped is not None:
             raise escaped
@@ -176,7 +180,9 @@ class History:
         try:
             method = getattr(getattr(seat.session, operation.facet), operation.method)
             raw = method(*call.args.values())
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever leaves the implementation is its answer
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - whatever leaves the implementation is its answer
             self._begin(call, written, seat.rank)
             answer: Answer = Err(self._contract_error(call.op, error))
         else:

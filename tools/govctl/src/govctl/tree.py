@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from govctl import grammar
 from govctl.config import Config
-from govctl.digests import catalogue_digest, statements_digest
+from govctl.digests import catalogue_digest, sentence_digest, statements_digest
 from govctl.evidence import EvidenceFile
 from govctl.lock import Lock, Seal
 from govctl.marks import BadMark, Mark, MarkKind
@@ -166,8 +166,8 @@ class Tree:
         return Seal(
             rfc=rfc,
             version=self.rfc_by_id[rfc].version,
-            digest=statements_digest((s.id, s.digest) for s in statements),
-            must_digest=statements_digest((s.id, s.digest) for s in statements if s.level == "MUST"),
+            digest=statements_digest((s.id, _demand(s)) for s in statements),
+            must_digest=statements_digest((s.id, _demand(s)) for s in statements if s.level == "MUST"),
         )
 
     def digests_of(self, rfc: str) -> dict[str, str]:
@@ -191,3 +191,11 @@ def _first(pairs: Sequence[tuple[str, _Value]]) -> dict[str, _Value]:
     if len(index) < len(pairs):  # a key stands twice
         index |= dict(reversed(pairs))
     return index
+
+
+def _demand(statement: Statement) -> str:
+    """Return the digest of a sentence with the features and the exclusion that narrow what it demands."""
+    if not statement.features and statement.excluded is None:
+        return statement.digest
+    kind = statement.excluded.kind if statement.excluded else ""
+    return sentence_digest(f"{statement.digest} {' '.join(sorted(statement.features))} {kind}")
