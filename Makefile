@@ -46,9 +46,9 @@ check: $(VENV)/.made ## Prove the specification on the reference: suite, self-te
 	$(BIN)/kvconform selftest --impl $(IMPL) --output $(RESULTS)/selftest.json
 	$(BIN)/kvconform run --impl $(IMPL) --output $(RESULTS)/report.json
 	$(BIN)/python -m tests.governance.selftest --output $(RESULTS)/governance.json
-	$(BIN)/govctl evidence --from $(RESULTS)/selftest.json --from $(RESULTS)/governance.json --compare
 	$(BIN)/govctl check
 	$(BIN)/govctl coverage
+	$(BIN)/govctl evidence --from $(RESULTS)/selftest.json --from $(RESULTS)/governance.json --compare
 
 evidence: $(VENV)/.made ## Run the whole kill matrix and write evidence/conformance (the only target that writes it)
 	@mkdir -p $(RESULTS)

@@ -8,9 +8,10 @@ from sharedkv_conformance.consistency import inconsistencies
 from sharedkv_conformance.marks import Benign, Mutant
 from sharedkv_conformance.model.implementation import ModelImplementation
 from sharedkv_conformance.model.planning import PlanningModel
+from sharedkv_conformance.naming import MODEL
 from sharedkv_conformance.pathological import pathological
 from sharedkv_conformance.result import CheckResult
-from sharedkv_conformance.selftest import MODEL, Task, perform, selftest, selftest_form
+from sharedkv_conformance.selftest import Task, perform, selftest, selftest_form
 from sharedkv_conformance.status import Status
 from sharedkv_conformance.trials import (
     trial_of_benign,

@@ -313,7 +313,8 @@ def test_schemas_are_written_and_compared(tmp_path: Path) -> None:
 
 def fresh(root: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
     code = (
-        "import sys; from govctl.cli import main; c = main(); print(sorted(sys.modules), file=sys.stderr); sys.exit(c)"
+        "import sys; from govctl.cli import main; c = main(sys.argv[1:]); "
+        "print(sorted(sys.modules), file=sys.stderr); sys.exit(c)"
     )
     return subprocess.run(
         [sys.executable, "-c", code, "-C", str(root), *words],
@@ -328,6 +329,7 @@ def test_a_check_of_a_clean_tree_imports_nothing_that_is_slow(tmp_path: Path) ->
     slow = {"pydantic", "jsonschema", "rich", "tomlkit", "pytest", "hypothesis", "torch", "numpy", "importlib.metadata"}
 
     assert result.returncode == 0
+    assert b"govctl.rules.run" in result.stderr
     assert not slow & {name.strip(" '[]\n") for name in result.stderr.decode().split(",")}
 
 

@@ -144,7 +144,14 @@ PIECES = ["[[RFC-0001]]", "[[rfc-1]]", "RFC-0001", "rfc-1 ", "`RFC-0001`", "[[x]
 
 @given(st.lists(st.sampled_from(PIECES), max_size=6).map("".join))
 @example("[[x]] RFC-0001")
-def test_when_all_is_bracketed_nothing_is_cited_outside(text: str) -> None:
-    inside = grammar.bracketed(text)
+@example("[[RFC-0001:C-RFC-A]] and RFC-0002")
+def test_a_text_that_plainly_cites_known_ids_alone_cites_no_other(text: str) -> None:
+    known = frozenset({"RFC-0001", "RFC-0001:C-RFC-A"})
+    is_plain = grammar.cites_only(text, known)
 
-    assert inside is None or {citation.text for citation in grammar.citations(text)} <= set(inside)
+    assert not is_plain or {citation.text for citation in grammar.citations(text)} <= known
+
+
+@pytest.mark.parametrize("text", ["", "[[RFC-0001]] and [[RFC-0001]]", "`[[RFC-0002]]` [[RFC-0001]]", "no id"])
+def test_known_ids_in_brackets_are_plain(text: str) -> None:
+    assert grammar.cites_only(text, frozenset({"RFC-0001"}))

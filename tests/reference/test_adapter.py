@@ -15,6 +15,7 @@ from sharedkv_conformance.contract import (
     Rejected,
     Session,
 )
+from sharedkv_conformance.contract.operations import OPERATIONS
 
 
 def opened(pages: int = 16) -> ReferenceSession:
@@ -131,6 +132,6 @@ def test_description_claims_what_the_session_answers() -> None:
 
     assert description.name == "sharedkv"
     assert description.version
-    for feature in description.features - {"allocation.snapshot"}:
-        facet, _, method = feature.partition(".")
-        assert hasattr(getattr(session, facet), method) if method else getattr(session, facet)
+    for operation in OPERATIONS:
+        assert operation.feature in description.features
+        assert hasattr(getattr(session, operation.facet), operation.method)

@@ -16,6 +16,7 @@ from sharedkv_conformance.contract.errors import CapacityWait, ContractError, Re
 
 _MISSING = object()
 _NUMBERS = frozenset({int})
+LARGEST = 1 << 63
 
 
 class Malformed(ValueError):
@@ -34,7 +35,7 @@ class Malformed(ValueError):
 
 def encode(value: Any, of_bytes: Callable[[bytes], Any] = bytes.hex) -> Any:  # noqa: PLR0911 - one line a kind
     """Return the JSON form of a contract value; `of_bytes` says what stands for bytes."""
-    kind = type(value)
+    kind: Any = type(value)
     if kind is int or kind is str:
         return value
     if isinstance(value, tuple | list):
@@ -72,7 +73,7 @@ def decode(wanted: Any, data: Any, where: str = "value") -> Any:  # noqa: PLR091
     if wanted is bool:
         return _exactly(data, bool, "true or false", where)
     if wanted is int:
-        return _exactly(data, int, "an integer", where)
+        return _integer(data, where)
     if wanted is bytes:
         return _decode_bytes(data, where)
     if wanted is str:
@@ -94,10 +95,17 @@ def _decode_bytes(data: Any, where: str) -> bytes:
         raise Malformed(where, "bytes as hex digits", data) from None
 
 
+def _integer(data: Any, where: str) -> int:
+    number: int = _exactly(data, int, "an integer", where)
+    if not -LARGEST <= number < LARGEST:
+        raise Malformed(where, "an integer of 64 bits", f"one of {number.bit_length()} bits")
+    return number
+
+
 def _decode_tuple(item: Any, data: Any, where: str) -> tuple[Any, ...]:
     if not isinstance(data, tuple | list):
         raise Malformed(where, "a sequence", data)
-    if item is int and all(type(value) is int for value in data):
+    if item is int and all(type(value) is int and -LARGEST <= value < LARGEST for value in data):
         return tuple(data)
     return tuple(decode(item, value, f"{where}[{index}]") for index, value in enumerate(data))
 

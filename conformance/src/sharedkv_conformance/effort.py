@@ -52,9 +52,9 @@ class Effort:
         return replace(self, seed=seed)
 
 
-QUICK = Effort(name="quick", examples=40, steps=20, reduce=True)
-STANDARD = Effort(name="standard", examples=60, steps=20, reduce=True)
+QUICK = Effort(name="quick", examples=60, steps=20, reduce=True)
+STANDARD = Effort(name="standard", examples=80, steps=20, reduce=True)
 DEEP = Effort(name="deep", examples=500, steps=40, reduce=True, repeats=3)
 GATE = STANDARD
-KILL = Effort(name="kill", examples=60, steps=20, reduce=False)
+KILL = Effort(name="kill", examples=80, steps=20, reduce=False)
 EFFORTS: Mapping[str, Effort] = {effort.name: effort for effort in (QUICK, STANDARD, DEEP)}

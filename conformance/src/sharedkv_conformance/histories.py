@@ -25,6 +25,7 @@ from sharedkv_conformance.ground import Ground
 from sharedkv_conformance.history import Escaped, Gone, History, Refused, Violation
 from sharedkv_conformance.literals import without_literals
 from sharedkv_conformance.marks import Law, Witness
+from sharedkv_conformance.model.geometry import unsupported_geometry
 from sharedkv_conformance.reduction import reduced
 from sharedkv_conformance.step import Call, Err, Ok
 from sharedkv_conformance.sweep import Sweeps, Swept
@@ -52,12 +53,18 @@ class Histories:
         self.description = implementation.describe()
 
     def run(
-        self, facet: str, *, laws: Iterable[Law], ranks: int = 1, opening: Callable[..., OpenConfig] | None = None
+        self,
+        facet: str,
+        *,
+        laws: Iterable[Law],
+        ranks: int | None = 1,
+        opening: Callable[..., OpenConfig] | None = None,
     ) -> None:
         """Draw histories of a facet and judge each step by these laws alone.
 
         Raises `Violation` for the smallest history found that breaks one. `opening` replaces the facet's own way to
-        draw a configuration; `ranks` above 1 puts every call to so many sessions in lockstep.
+        draw a configuration; `ranks` above 1 puts every call to so many sessions in lockstep, None to one a rank of the
+        geometry.
         """
         judged = tuple(laws)
         swept = self._swept(facet) if ranks == 1 and opening is None else None
@@ -173,7 +180,12 @@ class _Plan:
     """What every example of one drawn run shares."""
 
     def __init__(
-        self, owner: Histories, facet: Facet, laws: tuple[Law, ...], ranks: int, opening: Callable[..., OpenConfig]
+        self,
+        owner: Histories,
+        facet: Facet,
+        laws: tuple[Law, ...],
+        ranks: int | None,
+        opening: Callable[..., OpenConfig],
     ) -> None:
         self.owner = owner
         self.facet = facet
@@ -200,7 +212,10 @@ class _HistoryMachine(RuleBasedStateMachine):
     def open(self, data: st.DataObject) -> None:
         """Open the sessions of every rank."""
         config = data.draw(_drawn_by(self.plan.opening, self.plan.owner.description.limits))
-        self.history.open(config, facet=self.plan.facet.word, ranks=self.plan.ranks)
+        ranks = self.plan.ranks or config.cp_size
+        opened = self.history.open(config, facet=self.plan.facet.word, ranks=ranks)
+        if isinstance(opened, Err) and not unsupported_geometry(config):
+            raise Escaped(OPEN, opened.error, self.history.trace("", ""))
 
     @precondition(lambda self: bool(self.history.seats))
     @rule(data=st.data())

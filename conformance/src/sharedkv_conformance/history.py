@@ -149,7 +149,9 @@ class History:
         self._begin(call, {}, rank)
         try:
             session = self._implementation.open(config)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever leaves the implementation is its answer
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - whatever leaves the implementation is its answer
             answer: Answer = Err(self._contract_error(OPEN, error))
         else:
             answer = Ok(None)
@@ -193,7 +195,9 @@ class History:
                 self.seats.pop().session.close()
             except Loss as loss:
                 raise Gone("session.close", loss, self.trace("", "")) from loss
-            except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever leaves the implementation is its answer
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # noqa: BLE001 - whatever leaves the implementation is its answer
                 escaped = escaped or Escaped("session.close", error, self.trace("", ""))
         if escaped is not None:
             raise escaped
@@ -209,7 +213,9 @@ class History:
         try:
             method = getattr(getattr(seat.session, operation.facet), operation.method)
             raw = method(*call.args.values())
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever leaves the implementation is its answer
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - whatever leaves the implementation is its answer
             self._begin(call, written, seat.rank)
             answer: Answer = Err(self._contract_error(call.op, error))
         else:

@@ -57,6 +57,8 @@ def run_command(options: Namespace, terminal: Terminal) -> Exit:
     effort = _effort(options, terminal)
     circumstances = _circumstances(options, catalogue, implementation, effort, selection, terminal)
     job = _job(options, effort, circumstances, terminal)
+    if options.output is not None:
+        terminal.remove_file(options.output)
     with ExitStack() as stack:
         shown: list[Progress] = [progress_on(terminal.err, terminal.columns)]
         stream = _stream(options, catalogue, circumstances, terminal, stack)

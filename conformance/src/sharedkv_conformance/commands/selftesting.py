@@ -15,11 +15,11 @@ from sharedkv_conformance.catalogue import Catalogue, load_catalogue
 from sharedkv_conformance.commands.terminal import Terminal, opened
 from sharedkv_conformance.console import Paint, table
 from sharedkv_conformance.exits import Exit
-from sharedkv_conformance.naming import implementation_named
+from sharedkv_conformance.naming import MODEL, implementation_named
 from sharedkv_conformance.parity import parity_names
 from sharedkv_conformance.progress import progress_on
 from sharedkv_conformance.report import render_json
-from sharedkv_conformance.selftest import MODEL, Selftest, Task, perform, selftest, selftest_form
+from sharedkv_conformance.selftest import Selftest, Task, perform, selftest, selftest_form
 from sharedkv_conformance.status import Status
 
 

@@ -40,6 +40,13 @@ class Terminal:
         """Write a line that is no result."""
         self.err.write(line.encode("utf-8", "backslashreplace").decode("utf-8") + "\n")
 
+    def remove_file(self, path: Path) -> None:
+        """Remove the result of an earlier run, so that it cannot pass for that of a run that never ends."""
+        try:
+            (self.folder / path).unlink(missing_ok=True)
+        except OSError as error:
+            raise CommandError(Exit.USAGE, f"cannot replace {path}: {error.strerror}") from error
+
     def write_file(self, path: Path, text: str) -> None:
         """Write a result file; its folder is made."""
         target = self.folder / path

@@ -1,7 +1,9 @@
 """Allocation: logical pages for an extend batch, each on the lane of the rank that computes it.
 
 All counts are in pages unless a name says tokens. Page ids are logical; page 0 is the dummy and never given out.
-A page is *free*, *in use* (given to a request) or *evictable* (retained as cache, gives way when a lane is short).
+A page is *free*, *in use* (given to a request) or *evictable* (retained as cache, gives way when a lane is short); it
+is *allocated* while it is in use or evictable. The owner of a new page is the rank that the page-aligned split of
+its request names.
 """
 
 from __future__ import annotations
@@ -69,12 +71,12 @@ class Allocation(Protocol):
         """Allocate all new pages of the batch, or change nothing and raise `Rejected` or `CapacityWait`."""
 
     def admit(self, batch: Sequence[ExtendRequest]) -> Admission:
-        """Say whether the batch would fit now. Changes nothing."""
+        """Say whether the batch would fit now. Changes nothing; a batch without owners is `Rejected`."""
 
     def make_room(self, batch: Sequence[ExtendRequest]) -> RoomMade:
-        """Evict ahead of a pending batch by the free-room policy of the session. A shortfall is no error.
+        """Evict ahead of a pending batch by the free-room policy of the session. Feature `allocation.free-room`.
 
-        Feature `allocation.free-room`.
+        A shortfall is no error; a batch without owners is `Rejected`.
         """
 
     def retain(self, pages: Sequence[int]) -> None:

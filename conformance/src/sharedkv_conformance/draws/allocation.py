@@ -19,8 +19,9 @@ Kind = Callable[[Draw, AllocationState], Call]
 
 def opening(draw: Draw, limits: Mapping[str, int]) -> OpenConfig:
     """Draw a small pool whose lanes run out soon, often with surplus pages and a free-room policy."""
-    cp_size = draw(st.integers(2, max(2, min(4, limits.get("max_cp_size", 4)))))
-    page_size = draw(st.sampled_from([size for size in (4, 2, 16) if size <= limits.get("max_page_size", 16)]))
+    most_ranks = min(limits.get("max_cp_size", 8), limits.get("max_pages", 64) // 2)
+    cp_size = draw(st.sampled_from([size for size in (2, 3, 4, 8) if size <= most_ranks]))
+    page_size = draw(st.sampled_from([size for size in (4, 2, 16, 64) if size <= limits.get("max_page_size", 64)]))
     lane_pages = draw(st.integers(2, max(2, min(8, limits.get("max_pages", 64) // cp_size))))
     surplus = draw(st.integers(0, cp_size - 1)) if limits.get("max_pages", 64) >= (lane_pages + 1) * cp_size else 0
     room = FreeRoom(target=draw(st.integers(0, 3)), min_chunk=draw(st.integers(1, 3)))
@@ -46,10 +47,10 @@ def batch(draw: Draw, state: AllocationState) -> tuple[ExtendRequest, ...]:
     size = state.geometry.page_size
     requests = []
     most = sum(state.room) // state.geometry.cp_size + 2
-    for index in range(draw(st.sampled_from((2, 1, 3)))):
+    for index in range(draw(st.sampled_from((2, 1, 3, 5)))):
         pages = draw(st.integers(1, most))
         tokens = pages * size - draw(st.sampled_from((0, 1, size - 1)))
-        prefix = draw(st.integers(0, 3)) * size
+        prefix = draw(st.sampled_from((0, 1, 2, 3, 100))) * size
         requests.append(ExtendRequest(request=f"r{index}", prefix_tokens=prefix, extend_tokens=tokens))
     return tuple(requests)
 
@@ -77,7 +78,8 @@ def misplaced(draw: Draw, state: AllocationState) -> Call:
 
 def refused_batch(draw: Draw, state: AllocationState) -> Call:
     """Allocate, admit or make room for a batch that cannot be planned."""
-    return Call(op="allocation.extend", args={"batch": unplannable(draw, state)})
+    op = draw(st.sampled_from(("allocation.extend", "allocation.extend", "allocation.admit", "allocation.make_room")))
+    return Call(op=op, args={"batch": unplannable(draw, state)})
 
 
 def foreign(draw: Draw, state: AllocationState) -> Call:
@@ -88,7 +90,11 @@ def foreign(draw: Draw, state: AllocationState) -> Call:
     named = _some(draw, held) if held else []
     page = draw(st.sampled_from([*bad, *named]))
     named.insert(draw(st.integers(0, len(named))), page)
-    op = draw(st.sampled_from(("allocation.release", "allocation.release", "allocation.retain")))
+    op = draw(st.sampled_from(("allocation.release", "allocation.release_locations", "allocation.retain")))
+    if op == "allocation.release_locations":
+        size = state.geometry.page_size
+        offset = draw(st.sampled_from((0, size - 1)))
+        return Call(op=op, args={"locations": tuple(page * size + offset for page in named)})
     return Call(op=op, args={"pages": tuple(named)})
 
 
@@ -133,7 +139,7 @@ def release_kept(draw: Draw, state: AllocationState) -> Call:
 def release_locations(draw: Draw, state: AllocationState) -> Call:
     """Give pages back by some of their token locations, several in one page."""
     size = state.geometry.page_size
-    offsets = draw(st.sampled_from(((0,), (0, 1), (size - 1, 0), tuple(range(size)))))
+    offsets = draw(st.sampled_from(((0,), (1,), (size - 1,), (0, 1), (size - 1, 0), (size - 1, 1), tuple(range(size)))))
     pages = _some(draw, state.pages_in(IN_USE))
     return Call(
         op="allocation.release_locations",

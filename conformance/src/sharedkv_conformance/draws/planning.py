@@ -18,7 +18,8 @@ Kind = Callable[[Draw, PlanningState], Call]
 
 def opening(draw: Draw, limits: Mapping[str, int]) -> OpenConfig:
     """Draw a supported geometry within the limits of the implementation."""
-    cp_size = draw(st.integers(2, max(2, min(8, limits.get("max_cp_size", 8)))))
+    ranks = (2, 3, 4, 5, 6, 7, 8, 16)
+    cp_size = draw(st.sampled_from([size for size in ranks if size <= limits.get("max_cp_size", 16)]))
     sizes = [size for size in (2, 4, 16, 64) if size <= limits.get("max_page_size", 64)]
     return OpenConfig(cp_size=cp_size, page_size=draw(st.sampled_from(sizes)), pages=4 * cp_size)
 
@@ -34,7 +35,7 @@ def plausible(draw: Draw, state: PlanningState) -> Call:
     size, blocks = state.geometry.page_size, 2 * state.geometry.cp_size
     pages = draw(st.integers(0, 3 * blocks))
     tail = draw(st.sampled_from((0, 1, size - 1)))
-    return _split(draw(st.integers(0, 4)) * size, max(1, pages * size + tail))
+    return _split(draw(st.sampled_from((0, 1, 2, 3, 4, 1000))) * size, max(1, pages * size + tail))
 
 
 def table_row(draw: Draw, state: PlanningState) -> Call:

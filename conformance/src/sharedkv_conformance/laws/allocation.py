@@ -13,6 +13,7 @@ from sharedkv_conformance.model.allocation_state import AllocationState
 from sharedkv_conformance.step import Answer, Call, Err, Ok
 
 EXTEND = "allocation.extend"
+BATCH_CALLS = (EXTEND, "allocation.admit", "allocation.make_room")
 
 Diagnosis = Literal["right", "count", "request order", "page order", "other plan"]
 
@@ -60,13 +61,12 @@ def owners_come_from_each_request_alone(before: AllocationState, call: Call, ans
         yield found[1]
 
 
-@law("RFC-0001:C-REQUEST-LOCAL-OWNER-PLANNING#S2", on=EXTEND)
+@law("RFC-0001:C-REQUEST-LOCAL-OWNER-PLANNING#S2", on=BATCH_CALLS)
 def a_batch_without_owners_is_not_served(before: AllocationState, call: Call, answer: Answer) -> Iterator[str]:
     """One request that cannot be planned refuses the whole batch."""
     reasons = before.refusals(call)
     if reasons and (isinstance(answer, Ok) or isinstance(answer.error, CapacityWait)):
-        given = f"pages {list(answer.value.pages)}" if isinstance(answer, Ok) else str(answer.error)
-        yield f"{_lengths(call)}: expected a rejection for {' or '.join(sorted(reasons))}, got {given}"
+        yield f"{call.op} of a {_lengths(call)}: expected {' or '.join(sorted(reasons))}, got {_short_text(answer)}"
 
 
 @law("RFC-0001:C-FLATTENED-OWNER-ORDER#S1", on=EXTEND)
@@ -148,7 +148,7 @@ def a_supported_batch_is_not_refused(before: AllocationState, call: Call, answer
         yield f"{_lengths(call)}: is supported, got {answer.error}"
 
 
-@law("RFC-0001:C-NO-LEGACY-FALLBACK#S4", on=EXTEND)
+@law("RFC-0001:C-NO-LEGACY-FALLBACK#S4", on=BATCH_CALLS)
 def an_unsupported_batch_is_refused_by_name(before: AllocationState, call: Call, answer: Answer) -> Iterator[str]:
     """The reason says which rule of the batch was broken."""
     reasons = before.refusals(call)

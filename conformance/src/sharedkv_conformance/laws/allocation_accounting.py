@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from operator import sub
 
 from sharedkv_conformance.contract.errors import CapacityWait, Reason, Rejected
-from sharedkv_conformance.laws.allocation import EXTEND, granted
+from sharedkv_conformance.laws.allocation import BATCH_CALLS, EXTEND, granted
 from sharedkv_conformance.marks import law
 from sharedkv_conformance.model.allocation import misnamed
 from sharedkv_conformance.model.allocation_state import AllocationState
@@ -50,7 +50,7 @@ def a_failed_attempt_changes_no_count(before: AllocationState, call: Call, answe
 @law("RFC-0001:C-REQUEST-LOCAL-OWNER-PLANNING#S2", on=LANES)
 def a_refused_batch_touches_no_page(before: AllocationState, call: Call, answer: Answer) -> Iterator[str]:
     """A batch that cannot be planned is refused before the pool is touched."""
-    yield from _unaccounted(before, answer, lambda c, a: c.op == EXTEND and _failed(a, Rejected))
+    yield from _unaccounted(before, answer, lambda c, a: c.op in BATCH_CALLS and _failed(a, Rejected))
 
 
 @law("RFC-0001:C-CONSERVATION#S1", on=(LANES, EXTEND))

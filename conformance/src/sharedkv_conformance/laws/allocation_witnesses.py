@@ -194,6 +194,27 @@ def several_locations_in_one_page(before: AllocationState, call: Call, answer: A
     return isinstance(answer, Ok) and len(set(pages)) < len(pages)
 
 
+@witness(on=RELEASE_LOCATIONS)
+def misnamed_by_location(before: AllocationState, call: Call, answer: Answer) -> bool:
+    """Locations named a page that must be refused."""
+    pages = tuple(dict.fromkeys(location // before.geometry.page_size for location in call.locations))
+    return bool(misnamed(before.geometry, pages, before.pages.state, (IN_USE, EVICTABLE)))
+
+
+@witness(on=("allocation.admit", "allocation.make_room"))
+def question_about_an_unplannable_batch(before: AllocationState, call: Call, answer: Answer) -> bool:
+    """Admission or room was asked for a batch that has no owners."""
+    return bool(before.refusals(call))
+
+
+@witness(on=RELEASE_LOCATIONS)
+def tail_alone_named(before: AllocationState, call: Call, answer: Answer) -> bool:
+    """A page was given back by a location that is not its first."""
+    size = before.geometry.page_size
+    firsts = {location for location in call.locations if location % size == 0}
+    return isinstance(answer, Ok) and any(location // size * size not in firsts for location in call.locations)
+
+
 @witness(on=(RELEASE, RETAIN))
 def misnamed_beside_good_pages(before: AllocationState, call: Call, answer: Answer) -> bool:
     """A page that must be refused was named after one that is fine."""

@@ -87,8 +87,8 @@ class AllocationState:
         method: Callable[[Call, Any], None] | None = getattr(self, "_adopt_" + call.op.partition(".")[2], None)
         if isinstance(answer, Ok) and method is not None:
             method(call, answer.value)
-        elif call.op == "allocation.extend" and isinstance(answer, Err):
-            self._adopt_failed_extend(answer)
+        elif "batch" in call.args and isinstance(answer, Err):
+            self._adopt_failed_batch(answer)
         if call.op.startswith("allocation."):
             self.last = (call, answer)
 
@@ -97,7 +97,7 @@ class AllocationState:
         self._move(value.pages, IN_USE)
         self.waiting = False
 
-    def _adopt_failed_extend(self, answer: Err) -> None:
+    def _adopt_failed_batch(self, answer: Err) -> None:
         if isinstance(answer.error, Rejected):
             self.refused.append(answer.error.reason)
         self.waiting = self.waiting or isinstance(answer.error, CapacityWait)

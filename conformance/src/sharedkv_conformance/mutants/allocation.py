@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from sharedkv_conformance.contract.allocation import ExtendAllocation, ExtendRequest
+from sharedkv_conformance.contract.allocation import Admission, ExtendAllocation, ExtendRequest
 from sharedkv_conformance.contract.errors import Reason, Rejected
 from sharedkv_conformance.contract.implementation import OpenConfig
 from sharedkv_conformance.contract.probe import Event
 from sharedkv_conformance.marks import benign, mutant
-from sharedkv_conformance.model.allocation import AllocationModel, Lanes
+from sharedkv_conformance.model.allocation import AllocationModel, Lanes, refusals
 from sharedkv_conformance.model.lane_pages import FREE, IN_USE
 from sharedkv_conformance.model.planning import page_owners
 
@@ -33,6 +33,7 @@ class Misdealt(AllocationModel):
     "allocation.concatenated-plan",
     kills="RFC-0001:C-REQUEST-LOCAL-OWNER-PLANNING#S1",
     also={
+        "RFC-0001:C-FLATTENED-OWNER-ORDER#S1": "a part of the whole plan can be another request's own",
         "RFC-0001:C-FLATTENED-OWNER-ORDER#S2": "a part of the whole plan can be a permutation of a request's own",
     },
 )
@@ -93,6 +94,15 @@ class CheckAfterAllocation(AllocationModel):
             raise
 
 
+@mutant("allocation.unplannable-batch-admitted", kills="RFC-0001:C-REQUEST-LOCAL-OWNER-PLANNING#S2")
+class UnplannableBatchAdmitted(AllocationModel):
+    """Admits a batch without owners, and refuses it only when its pages are asked for."""
+
+    def admit(self, batch: Batch) -> Admission:
+        plannable = [request for request in batch if not refusals(self.geometry, [request])]
+        return super().admit(plannable)
+
+
 @mutant("allocation.last-request-first", kills="RFC-0001:C-FLATTENED-OWNER-ORDER#S1")
 class LastRequestFirst(Misdealt):
     """Flattens the owner lists of a batch from the last request to the first."""
@@ -101,7 +111,11 @@ class LastRequestFirst(Misdealt):
         return owners[::-1]
 
 
-@mutant("allocation.owners-sorted", kills="RFC-0001:C-FLATTENED-OWNER-ORDER#S2")
+@mutant(
+    "allocation.owners-sorted",
+    kills="RFC-0001:C-FLATTENED-OWNER-ORDER#S2",
+    also={"RFC-0001:C-FLATTENED-OWNER-ORDER#S1": "sorted owners can be those of another request of the batch"},
+)
 class OwnersSorted(Misdealt):
     """Sorts the owners of each request of a batch by lane, so that one lane's pages come together."""
 
@@ -303,6 +317,14 @@ class ChoiceByRank(AllocationModel):
 
     def choose(self, lane: int, count: int) -> Sequence[int]:
         return _highest(self, lane, count) if self.config.rank else super().choose(lane, count)
+
+
+@mutant("allocation.choice-by-a-later-rank", kills="RFC-0001:C-DETERMINISM#S1")
+class ChoiceByALaterRank(AllocationModel):
+    """Lets the ranks from the third on take the highest run of a lane."""
+
+    def choose(self, lane: int, count: int) -> Sequence[int]:
+        return _highest(self, lane, count) if self.config.rank > 1 else super().choose(lane, count)
 
 
 @benign("allocation.highest-run-first")

@@ -70,14 +70,10 @@ class CacheGivenUnsaid(AllocationModel):
     """Takes a retained page before a free one and does not say that it gave way."""
 
     def take(self, batch: Batch, owners: Sequence[Lanes]) -> tuple[int, ...]:
-        kept = [pages[:1] for pages in self.pages.by_lane(EVICTABLE)]
-        taken = list(super().take(batch, owners))
-        lane = self.geometry.lane(taken[0])
-        if kept[lane]:
-            self.pages.move(taken[:1], FREE)
-            self.pages.move(kept[lane], IN_USE)
-            taken[0] = kept[lane][0]
-        return tuple(taken)
+        kept = {lane: pages[0] for lane, pages in enumerate(self.pages.by_lane(EVICTABLE)) if pages}
+        taken = exchanged(self, super().take(batch, owners), kept)
+        self.pages.move([page for page in taken if page in kept.values()], IN_USE)
+        return taken
 
 
 @mutant("allocation.statistics-late", kills="RFC-0001:C-CONSERVATION#S4")
@@ -202,6 +198,28 @@ class TailAndBodyReleased(AllocationModel):
 
     def pages_of(self, locations: Sequence[int]) -> tuple[int, ...]:
         return tuple(location // self.geometry.page_size for location in locations)
+
+
+@mutant("allocation.tail-page-kept", kills="RFC-0001:C-RELEASE#S2")
+class TailPageKept(UndoneLate):
+    """Gives back only pages whose first location is named, and the others at the next call."""
+
+    def release_locations(self, locations: Sequence[int]) -> None:
+        super().release_locations(locations)
+        first = {
+            location // self.geometry.page_size for location in locations if location % self.geometry.page_size == 0
+        }
+        self.move_for_now([page for page in self.pages_of(locations) if page not in first], IN_USE)
+
+
+@mutant("allocation.double-free-by-location", kills="RFC-0001:C-RELEASE#S3")
+class DoubleFreeByLocation(AllocationModel):
+    """Passes over pages that are not allocated when they are named by location."""
+
+    def release_locations(self, locations: Sequence[int]) -> None:
+        pages = self.pages_of(locations)
+        self.release([page for page in pages if not self.geometry.holds(page) or self.pages.state(page) != FREE])
+        self.pages.touched = self.pages.touched + len(pages)
 
 
 @mutant("allocation.double-free-ignored", kills="RFC-0001:C-RELEASE#S3")

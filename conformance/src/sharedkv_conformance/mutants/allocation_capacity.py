@@ -50,7 +50,6 @@ class FatalOutOfMemory(AllocationModel):
     kills="RFC-0001:C-CAPACITY-AND-EVICTION#S2",
     also={
         "RFC-0001:C-OWNER-LANE-INVARIANT#S1": "the pages that were found lie on lanes that nobody planned",
-        "RFC-0001:C-CONTIGUITY#S1": "they are found one by one",
     },
 )
 class ServedFromOtherLanes(AllocationModel):

@@ -88,7 +88,11 @@ def test_released_pages_return_to_their_own_lane(histories: Histories) -> None:
     histories.run("allocation", laws=[released_pages_return_to_their_own_lane])
 
 
-@check("allocation.release-by-location", "RFC-0001:C-RELEASE#S2", witnesses=("several_locations_in_one_page",))
+@check(
+    "allocation.release-by-location",
+    "RFC-0001:C-RELEASE#S2",
+    witnesses=("several_locations_in_one_page", "tail_alone_named"),
+)
 def test_locations_in_one_page_release_it_once(histories: Histories) -> None:
     """Body and tail of a page freed one after the other free it twice."""
     histories.run("allocation", laws=[locations_in_one_page_release_it_once])
@@ -97,12 +101,18 @@ def test_locations_in_one_page_release_it_once(histories: Histories) -> None:
 @check(
     "allocation.double-free",
     "RFC-0001:C-RELEASE#S3",
-    witnesses=("misnamed_beside_good_pages", "freed_before"),
+    witnesses=("misnamed_beside_good_pages", "misnamed_by_location", "freed_before"),
     cases=("KV-11",),
 )
 def test_double_free_and_foreign_pages_are_refused(histories: Histories) -> None:
     """A page freed twice has two owners at the next allocation."""
-    histories.run("allocation", laws=[double_free_and_foreign_pages_are_refused])
+    laws = [double_free_and_foreign_pages_are_refused]
+    histories.run("allocation", laws=laws)
+    with histories.written("allocation", OpenConfig(cp_size=2, page_size=4, pages=8), laws=laws) as call:
+        held = call("allocation.extend", batch=batch_of((0, 16)))
+        call("allocation.release", pages=held.pages[:2])
+        call.attempt("allocation.release", pages=(held.pages[2], held.pages[0]))
+        call.attempt("allocation.release_locations", locations=(held.pages[2] * 4, held.pages[0] * 4 + 3))
 
 
 @check(
@@ -134,6 +144,11 @@ def test_lane_statistics_cost_lanes(histories: Histories) -> None:
 def test_pages_of_a_lane_stay_together(histories: Histories) -> None:
     """Scattered pages turn one transfer descriptor into one a page."""
     histories.run("allocation", laws=[pages_of_a_lane_stay_together])
+    config = OpenConfig(cp_size=2, page_size=4, pages=16)
+    with histories.written("allocation", config, laws=[pages_of_a_lane_stay_together]) as call:
+        held = call("allocation.extend", batch=batch_of((0, 48)))
+        call("allocation.release", pages=tuple(page for page in held.pages if (page - 1) // 2 in (0, 2, 3)))
+        call("allocation.extend", batch=batch_of((0, 16)))
 
 
 def _in_a_large_pool(histories: Histories, laws: Iterable[Law]) -> None:

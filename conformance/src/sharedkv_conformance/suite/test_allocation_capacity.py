@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sharedkv_conformance.contract.implementation import OpenConfig
+from sharedkv_conformance.contract.implementation import FreeRoom, OpenConfig
 from sharedkv_conformance.histories import Histories
 from sharedkv_conformance.laws.allocation_accounting import a_failed_attempt_changes_no_count
 from sharedkv_conformance.laws.allocation_capacity import (
@@ -21,6 +21,9 @@ from sharedkv_conformance.laws.allocation_capacity import (
 )
 from sharedkv_conformance.marks import check
 from sharedkv_conformance.model.allocation_state import batch_of
+
+# Two lanes of two pages each.
+SMALL = OpenConfig(cp_size=2, page_size=4, pages=4)
 
 
 @check(
@@ -85,6 +88,11 @@ def test_a_failed_attempt_moves_no_page(histories: Histories) -> None:
 def test_free_pages_serve_the_batch(histories: Histories) -> None:
     """A wait that does not end once pages are back is a hang."""
     histories.run("allocation", laws=[free_pages_serve_the_batch])
+    with histories.written("allocation", SMALL, laws=[free_pages_serve_the_batch]) as call:
+        held = call("allocation.extend", batch=batch_of((0, 8), (0, 8)))
+        call.attempt("allocation.extend", batch=batch_of((0, 4)))
+        call("allocation.release", pages=held.pages[:1])
+        call.attempt("allocation.extend", batch=batch_of((0, 4)))
 
 
 @check(
@@ -96,6 +104,9 @@ def test_free_pages_serve_the_batch(histories: Histories) -> None:
 def test_admission_is_decided_lane_by_lane(histories: Histories) -> None:
     """A batch admitted by the sum over lanes fails late; one judged by the smallest lane starves."""
     histories.run("allocation", laws=[admission_is_decided_lane_by_lane])
+    with histories.written("allocation", SMALL, laws=[admission_is_decided_lane_by_lane]) as call:
+        call("allocation.retain", pages=call("allocation.extend", batch=batch_of((0, 16))).pages)
+        call("allocation.admit", batch=batch_of((0, 16)))
     config = OpenConfig(cp_size=4, page_size=16, pages=12)
     with histories.written("allocation", config, laws=[admission_is_decided_lane_by_lane]) as call:
         held = call("allocation.extend", batch=batch_of((0, 7 * 16)))
@@ -163,7 +174,13 @@ def test_room_is_made_only_when_due(histories: Histories) -> None:
 )
 def test_room_is_made_in_chunks(histories: Histories) -> None:
     """Too little evicted means eviction at every batch; too much wastes residency."""
-    histories.run("allocation", laws=[room_is_made_in_chunks_and_never_beyond_the_need])
+    laws = [room_is_made_in_chunks_and_never_beyond_the_need]
+    histories.run("allocation", laws=laws)
+    for policy in (FreeRoom(target=6, min_chunk=2), FreeRoom(target=6, min_chunk=1)):
+        config = OpenConfig(cp_size=2, page_size=4, pages=16, free_room=policy)
+        with histories.written("allocation", config, laws=laws) as call:
+            call("allocation.retain", pages=call("allocation.extend", batch=batch_of((0, 32))).pages)
+            call("allocation.make_room", batch=batch_of((0, 4)))
 
 
 @check(

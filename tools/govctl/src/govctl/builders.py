@@ -5,14 +5,13 @@ Knows the keys of the files and the two forms of a clause. Knows nothing of the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any  # a validated document: the schema is its type
 
 from govctl import prose
 from govctl.config import SOURCE_KINDS, Config, Facet, Reserved, Site, Suppression
-from govctl.digests import sentence_digest
-from govctl.grammar import sort_key
-from govctl.lock import Entry
+from govctl.digests import collapsed_digest
+from govctl.lock import Lock
 from govctl.numbering import number_sentences
 from govctl.specification import Change, Clause, Exclusion, Rfc, Section, Statement
 from govctl.toml_places import Path, TomlText
@@ -86,15 +85,15 @@ def _texts(change: dict[str, Any]) -> Iterator[tuple[Path, str]]:
             yield (key, index), text
 
 
-def build_clause(document: TomlDocument, rfc: str, file_name: str, locked: Sequence[Entry]) -> Clause:
-    """Return the clause of a valid file in the folder of an RFC."""
+def build_clause(document: TomlDocument, rfc: str, file_name: str, lock: Lock) -> Clause:
+    """Return the clause of a valid file in the folder of an RFC; the lock numbers the sentences of prose."""
     meta, content = document.data["govctl"], document.data["content"]
     identifier = f"{rfc}:{meta['id']}"
     has_statements = bool(content.get("statements"))
     if has_statements:
         statements = tuple(_written(document, identifier))
     elif meta["kind"] == "normative":
-        statements = tuple(_found(document.text, identifier, content["text"], locked))
+        statements = tuple(_found(document.text, identifier, content["text"], lock))
     else:
         statements = ()
     return Clause(
@@ -127,7 +126,7 @@ def _statement(text: TomlText, clause: str, index: int, table: dict[str, Any]) -
     return Statement(
         id=f"{clause}#{table['id']}",
         text=sentence,
-        digest=sentence_digest(sentence),
+        digest=collapsed_digest(sentence),
         keywords=prose.keywords(sentence),
         document=text,
         path=("content", "statements", index, "text"),
@@ -139,13 +138,12 @@ def _statement(text: TomlText, clause: str, index: int, table: dict[str, Any]) -
     )
 
 
-def _found(document: TomlText, clause: str, text: str, locked: Sequence[Entry]) -> Iterator[Statement]:
+def _found(document: TomlText, clause: str, text: str, lock: Lock) -> Iterator[Statement]:
     sentences = prose.normative_sentences(text)
     if not sentences:
         return
-    in_order = sorted(locked, key=lambda entry: sort_key(entry.id)) if len(locked) > 1 else locked
-    digests = [sentence_digest(sentence.text) for sentence in sentences]
-    numbers = number_sentences(digests, in_order)
+    digests = [collapsed_digest(sentence.text) for sentence in sentences]
+    numbers = number_sentences(digests, lock.of_clause(clause))
     for number, digest, sentence in zip(numbers, digests, sentences, strict=True):
         yield Statement(
             id=f"{clause}#S{number}",

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TextIO
+from typing import NoReturn, TextIO
 
 from govctl.arguments import build_parser
 from govctl.commands.context import CLEAN, INTERNAL, USAGE, Context, UsageError
@@ -23,7 +23,25 @@ from govctl.output.style import Style
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run govctl and return its exit code."""
+    """Run govctl and return its exit code; without arguments of its own it is the whole process, and ends it."""
+    if argv is not None or sys.gettrace() or sys.getprofile():  # whoever measures wants to report
+        return _main(argv)
+    gc.disable()  # for good: to turn it on again is to have it look at the whole tree
+    code = _main(argv)
+    return _leave(code)
+
+
+def _leave(code: int) -> NoReturn:
+    """End the process without taking the tree apart, object by object: a tenth of a check's time."""
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:  # the reader is gone
+        code = INTERNAL
+    os._exit(code)
+
+
+def _main(argv: Sequence[str] | None) -> int:
     parser = build_parser()
     try:
         arguments = parser.parse_args(argv)

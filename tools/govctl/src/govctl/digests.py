@@ -12,8 +12,13 @@ from hashlib import sha256
 
 def sentence_digest(sentence: str) -> str:
     """Digest a sentence by its NFC text with white space collapsed, so that a line break changes nothing."""
+    return collapsed_digest(" ".join(sentence.split()))
+
+
+def collapsed_digest(sentence: str) -> str:
+    """Digest a sentence whose white space is collapsed already; NFC brings forth no white space."""
     composed = sentence if sentence.isascii() else unicodedata.normalize("NFC", sentence)
-    return sha256(" ".join(composed.split()).encode()).hexdigest()
+    return sha256(composed.encode()).hexdigest()
 
 
 def sources_digest(sources: Iterable[tuple[str, bytes]]) -> str:

@@ -130,12 +130,18 @@ def mentions(text: str) -> Iterator[re.Match[str]]:
             yield match
 
 
-def bracketed(text: str) -> list[str] | None:
-    """Return what stands in double brackets, when nothing outside of them can be a citation; else None."""
+def cites_only(text: str, known: frozenset[str]) -> bool:
+    """Say whether it is plain that a text cites nothing but these ids; false where it needs a closer look."""
+    if "[" not in text and "-" not in text:
+        return True
     prose = without_code(text)
     inner = _BRACKETS.findall(prose)
-    is_all = prose.count("RFC-") == "".join(inner).count("RFC-") and "rfc-" not in prose and "Rfc-" not in prose
-    return inner if is_all else None
+    return (
+        prose.count("RFC-") == len(inner)  # an id in brackets holds one, and so none is left for a bare mention
+        and known.issuperset(inner)
+        and "rfc-" not in prose
+        and "Rfc-" not in prose
+    )
 
 
 def _starts(prose: str) -> Iterator[int]:

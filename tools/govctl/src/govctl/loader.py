@@ -16,7 +16,7 @@ from govctl.config import Config, Facet
 from govctl.digests import sources_digest
 from govctl.evidence import EvidenceFile, parse_evidence
 from govctl.files import glob_files, list_folder, read_bytes, read_text
-from govctl.lock import LOCK_FILE, Entry, Lock, parse_lock
+from govctl.lock import LOCK_FILE, Lock, parse_lock
 from govctl.places import Place, Text
 from govctl.problems import ProblemKind, Problems
 from govctl.scanner import Scan, scan_source
@@ -115,16 +115,13 @@ class _Loader:
                 yield build_rfc(document, stem)
 
     def _clauses(self, lock: Lock) -> Iterator[Clause]:
-        locked: dict[str, list[Entry]] = {}
-        for entry in lock.entries.values():
-            locked.setdefault(grammar.clause_of(entry.id), []).append(entry)
         for folder, is_folder in list_folder(self.root, CLAUSE_FOLDER, self.problems):
             if not is_folder or not grammar.is_rfc_id(folder):
                 self._stray(f"{CLAUSE_FOLDER}/{folder}", "clauses stand in a folder named by the id of their RFC")
                 continue
-            yield from self._clauses_of(folder, locked)
+            yield from self._clauses_of(folder, lock)
 
-    def _clauses_of(self, rfc: str, locked: dict[str, list[Entry]]) -> Iterator[Clause]:
+    def _clauses_of(self, rfc: str, lock: Lock) -> Iterator[Clause]:
         folder = f"{CLAUSE_FOLDER}/{rfc}"
         for name, _ in list_folder(self.root, folder, self.problems):
             stem, file = name.removesuffix(".toml"), f"{folder}/{name}"
@@ -135,7 +132,7 @@ class _Loader:
             if document is None:
                 self.broken.add(f"{rfc}:{stem}")
             else:
-                yield build_clause(document, rfc, stem, locked.get(f"{rfc}:{document.data['govctl']['id']}", ()))
+                yield build_clause(document, rfc, stem, lock)
 
     def _stray(self, file: str, mend: str) -> None:
         self.problems.add(ProblemKind.STRAY, Place(file=file), "does not belong here", mend)

@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
 
 from govctl import grammar
 from govctl.places import Place
@@ -26,8 +28,7 @@ _LINE = re.compile(f"({grammar.STATEMENT}) ({grammar.HEX_DIGEST})( withdrawn)?")
 _SEAL = re.compile(f"({grammar.RFC})@({grammar.VERSION}) ({grammar.HEX_DIGEST}) ({grammar.HEX_DIGEST})")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Entry:
+class Entry(NamedTuple):
     """One locked statement."""
 
     id: str
@@ -69,10 +70,23 @@ class Lock:
     entries: Mapping[str, Entry] = field(default_factory=dict)
     seals: Mapping[str, Seal] = field(default_factory=dict)
 
+    @cached_property
+    def _by_clause(self) -> dict[str, list[Entry]]:
+        index: dict[str, list[Entry]] = {}
+        for identifier in sorted(self.entries, key=grammar.sort_key):
+            index.setdefault(grammar.clause_of(identifier), []).append(self.entries[identifier])
+        return index
+
+    @cached_property
+    def _seals_by_rfc(self) -> dict[str, list[Seal]]:
+        index: dict[str, list[Seal]] = {}
+        for seal in sorted(self.seals.values(), key=lambda seal: grammar.version_key(seal.version)):
+            index.setdefault(seal.rfc, []).append(seal)
+        return index
+
     def of_clause(self, clause: str) -> list[Entry]:
         """Return the entries of one clause by number, withdrawn ones too."""
-        found = [entry for entry in self.entries.values() if grammar.clause_of(entry.id) == clause]
-        return sorted(found, key=lambda entry: grammar.sort_key(entry.id))
+        return self._by_clause.get(clause, [])
 
     def with_entries(self, changed: Mapping[str, Entry]) -> Lock:
         """Return a lock in which these entries are new or replaced."""
@@ -84,10 +98,7 @@ class Lock:
 
     def seals_of(self, rfc: str) -> list[Seal]:
         """Return the sealed versions of an RFC, the oldest first."""
-        return sorted(
-            (seal for seal in self.seals.values() if seal.rfc == rfc),
-            key=lambda seal: grammar.version_key(seal.version),
-        )
+        return self._seals_by_rfc.get(rfc, [])
 
     def text(self) -> str:
         """Return the text of the file."""

@@ -6,8 +6,10 @@ Knows what a mark says. Knows nothing of how it was read.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
+from typing import NamedTuple
 
 from govctl.places import Place
 
@@ -21,8 +23,7 @@ class MarkKind(StrEnum):
     BENIGN = "benign"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Mark:
+class Mark(NamedTuple):
     """One decorator; `statements` are the statements it serves: of a mutant, the one that must kill it."""
 
     kind: MarkKind
@@ -30,7 +31,7 @@ class Mark:
     statements: tuple[str, ...]
     function: str
     place: Place
-    also: Mapping[str, str] = field(default_factory=dict)
+    also: Mapping[str, str] = MappingProxyType({})
     depends_on: tuple[str, ...] = ()
     skipped_by: str = ""
 

@@ -9,12 +9,12 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 _GAP = r"(?:\s|\\\n)+"
 
 
-@dataclass(frozen=True, kw_only=True, order=True)
-class Place:
+class Place(NamedTuple):
     """A position in a file of the tree; the file is relative to the root, with forward slashes."""
 
     file: str

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from govctl.grammar import without_code
 
@@ -63,6 +64,7 @@ def may_hold_keywords(text: str) -> bool:
     )
 
 
+@cache
 def level(keyword: str) -> str:
     """Return MUST, SHOULD or MAY: the strength of a keyword."""
     return "SHOULD" if keyword.endswith("RECOMMENDED") else _LEVELS[keyword.partition(" ")[0]]
@@ -71,7 +73,7 @@ def level(keyword: str) -> str:
 def sentences(text: str) -> list[str]:
     """Split one paragraph into its sentences; a stop inside code or after an abbreviation ends none."""
     flat = collapse(text)
-    if flat.find(".", 0, -1) < 0 and flat.find("?", 0, -1) < 0 and flat.find("!", 0, -1) < 0:
+    if not may_hold_sentences(flat):
         return [flat] if flat else []
     shadow = without_code(flat, "`")
     found, start = [], 0
@@ -82,6 +84,11 @@ def sentences(text: str) -> list[str]:
             start = match.end()
     found.append(flat[start:].strip())
     return [sentence for sentence in found if sentence]
+
+
+def may_hold_sentences(text: str) -> bool:
+    """Say whether a stop stands before the end of a text, so that it may be more than one sentence."""
+    return text.find(".", 0, -1) >= 0 or text.find("?", 0, -1) >= 0 or text.find("!", 0, -1) >= 0
 
 
 def normative_sentences(text: str) -> list[NormativeSentence]:

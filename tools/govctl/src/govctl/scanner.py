@@ -17,11 +17,11 @@ from govctl.places import Place
 from govctl.problems import ProblemKind, Problems
 
 _DECORATORS = frozenset(MarkKind)
-_MAY_HOLD_MARKS = re.compile(
-    r"^[ \t]*@[\w.]*\b(?:law|check|mutant|benign)\b|import.*\b(?:law|check|mutant|benign)\s+as\b", re.MULTILINE
-)
+# Each begins with plain characters: so a search skips to the next one of them.
+_MARK = re.compile(r"@[\w.]*\b(?:law|check|mutant|benign)\b")
+_RENAMED = re.compile(r"import.*\b(?:law|check|mutant|benign)\s+as\b")
 _HEADER = re.compile(r"^@[^\n]*\n(?:(?:[ \t)\]}@#][^\n]*)?\n)*?(async[ \t]+def|def|class)[ \t]+\w+", re.MULTILINE)
-_HIDDEN_QUOTES = re.compile(r"""'"{3}|"'{3}|#[^\n]*(?:"{3}|'{3})""")
+_QUOTES_IN_COMMENT = re.compile(r"""#[^\n]*(?:"{3}|'{3})""")
 _BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
 _SKIPS = frozenset({"skip", "skipif", "skipIf", "skipUnless", "xfail", "expectedFailure"})
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -54,7 +54,7 @@ class Scan:
 
 def scan_source(file: str, text: str, scan: Scan, problems: Problems) -> None:
     """Add the marks of one file to the scan; a file that is not Python is a problem."""
-    candidates = [match.start() for match in _MAY_HOLD_MARKS.finditer(text)]
+    candidates = _candidates(text)
     if not candidates:
         return
     headers = _headers(text, candidates)
@@ -64,6 +64,13 @@ def scan_source(file: str, text: str, scan: Scan, problems: Problems) -> None:
         _scan_tree(file, text, source, found, problems)
     scan.marks.extend(sorted(found.marks, key=lambda mark: mark.place))
     scan.bad_marks.extend(found.bad_marks)
+
+
+def _candidates(text: str) -> list[int]:
+    """Return where a mark may stand, or where one may be given another name."""
+    marks = [match.start() for match in _MARK.finditer(text)]
+    found = [at for at in marks if not text[text.rfind("\n", 0, at) + 1 : at].strip(" \t")]
+    return sorted([*found, *(match.start() for match in _RENAMED.finditer(text))])
 
 
 def _scan_tree(file: str, text: str, source: str, scan: Scan, problems: Problems) -> None:
@@ -90,7 +97,7 @@ def _headers(text: str, candidates: list[int]) -> list[re.Match[str]]:
     Doubt is: a mark whose header is not found at the margin, a module that is skipped as a whole, quotes that might
     hide where a string ends.
     """
-    if "pytestmark" in text or _HIDDEN_QUOTES.search(text):
+    if "pytestmark" in text or _may_hide_quotes(text):
         return []
     headers: list[re.Match[str]] = []
     at = 0
@@ -108,6 +115,11 @@ def _headers(text: str, candidates: list[int]) -> list[re.Match[str]]:
         if not waiting:
             return headers
     return []
+
+
+def _may_hide_quotes(text: str) -> bool:
+    """Say whether three quotes may stand in another string or in a comment."""
+    return '\'"""' in text or "\"'''" in text or _QUOTES_IN_COMMENT.search(text) is not None
 
 
 def _plain_marks(file: str, text: str, headers: list[re.Match[str]]) -> tuple[list[Mark], str]:

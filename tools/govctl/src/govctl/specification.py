@@ -1,12 +1,14 @@
 """RFCs, clauses and statements as frozen values.
 
-Knows the parts of a specification. Knows nothing of files, schemas or coverage.
+Knows the parts of a specification. Knows nothing of files, schemas or coverage. What a tree holds by the ten thousand,
+here and in other modules, is a named tuple: it is made in a third of the time that a frozen dataclass takes.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from govctl import prose
 from govctl.places import Place
@@ -21,8 +23,7 @@ class Exclusion:
     reason: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Statement:
+class Statement(NamedTuple):
     """One normative sentence; `path` and `needle` tell where its words stand."""
 
     id: str
@@ -42,10 +43,10 @@ class Statement:
         """Return the keyword of the sentence, or nothing when it has none."""
         return self.keywords[0] if self.keywords else ""
 
-    @cached_property
+    @property
     def level(self) -> str:
         """Return MUST, SHOULD or MAY, or nothing for a sentence without a keyword."""
-        return prose.level(self.keyword) if self.keyword else ""
+        return prose.level(self.keywords[0]) if self.keywords else ""
 
     @property
     def place(self) -> Place:
@@ -53,8 +54,7 @@ class Statement:
         return self.document.words_place(self.path, self.needle)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Clause:
+class Clause(NamedTuple):
     """One clause file; `has_statements` tells the two forms apart."""
 
     id: str

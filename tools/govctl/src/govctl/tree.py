@@ -5,14 +5,14 @@ Knows the whole and its indexes. Knows nothing of the file system.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
 
 from govctl import grammar
 from govctl.config import Config
-from govctl.digests import catalogue_digest, statements_digest
+from govctl.digests import catalogue_digest, sentence_digest, statements_digest
 from govctl.evidence import EvidenceFile
 from govctl.lock import Lock, Seal
 from govctl.marks import BadMark, Mark, MarkKind
@@ -58,17 +58,28 @@ class Tree:
     @cached_property
     def rfc_by_id(self) -> dict[str, Rfc]:
         """Map ids to RFCs; of two with one id, the first."""
-        return _first((rfc.id, rfc) for rfc in self.rfcs)
+        return _first([(rfc.id, rfc) for rfc in self.rfcs])
 
     @cached_property
     def clause_by_id(self) -> dict[str, Clause]:
         """Map full ids to clauses; of two with one id, the first."""
-        return _first((clause.id, clause) for clause in self.clauses)
+        return _first([(clause.id, clause) for clause in self.clauses])
 
     @cached_property
     def statement_by_id(self) -> dict[str, Statement]:
         """Map full ids to statements, those of withdrawn clauses too."""
-        return _first((statement.id, statement) for clause in self.clauses for statement in clause.statements)
+        return _first([(statement.id, statement) for clause in self.clauses for statement in clause.statements])
+
+    @cached_property
+    def known_ids(self) -> frozenset[str]:
+        """Return the ids of all that could be read."""
+        return frozenset().union(self.rfc_by_id, self.clause_by_id, self.statement_by_id)
+
+    @cached_property
+    def whole_text(self) -> str:
+        """Return the text of all RFC and clause files: a word that is not in here has to be looked for no further."""
+        documents = [*(rfc.document for rfc in self.rfcs), *(clause.document for clause in self.clauses)]
+        return "\n".join([document.text for document in documents])
 
     @cached_property
     def checks(self) -> tuple[Mark, ...]:
@@ -89,7 +100,15 @@ class Tree:
 
     def live_checks_of(self, statement: str) -> list[Mark]:
         """Return the checks of a statement that run."""
-        return [mark for mark in self.marks_of(MarkKind.CHECK, statement) if not mark.skipped_by]
+        return self._live_checks.get(statement, [])
+
+    @cached_property
+    def _live_checks(self) -> dict[str, list[Mark]]:
+        index: dict[str, list[Mark]] = {}
+        for mark in self.checks:
+            for statement in () if mark.skipped_by else dict.fromkeys(mark.statements):
+                index.setdefault(statement, []).append(mark)
+        return index
 
     @cached_property
     def _clauses_by_rfc(self) -> dict[str, list[Clause]]:
@@ -98,23 +117,36 @@ class Tree:
             index.setdefault(clause.rfc, []).append(clause)
         return index
 
-    def clauses_of(self, rfc: str) -> list[Clause]:
+    @cached_property
+    def _read_clauses(self) -> dict[str, tuple[Clause, ...]]:
+        return {rfc: tuple(self._in_reading_order(rfc)) for rfc in self._clauses_by_rfc}
+
+    @cached_property
+    def _active_statements(self) -> dict[str, tuple[Statement, ...]]:
+        return {
+            rfc: tuple(s for clause in clauses if clause.is_active for s in clause.statements)
+            for rfc, clauses in self._read_clauses.items()
+        }
+
+    def clauses_of(self, rfc: str) -> tuple[Clause, ...]:
         """Return the clauses of an RFC in reading order, then those that no section lists."""
+        return self._read_clauses.get(rfc, ())
+
+    def _in_reading_order(self, rfc: str) -> list[Clause]:
         listed: dict[str, int] = {}
         for section in self.rfc_by_id[rfc].sections if rfc in self.rfc_by_id else ():
             for name in section.clauses:
                 listed.setdefault(name, len(listed))
-        return sorted(
-            self._clauses_by_rfc.get(rfc, ()), key=lambda clause: (listed.get(clause.name, len(listed)), clause.name)
-        )
+        clauses = self._clauses_by_rfc[rfc]
+        return sorted(clauses, key=lambda clause: (listed.get(clause.name, len(listed)), clause.name))
 
-    def active_statements_of(self, rfc: str) -> list[Statement]:
+    def active_statements_of(self, rfc: str) -> tuple[Statement, ...]:
         """Return the statements of the active clauses of an RFC, in reading order."""
-        return [s for clause in self.clauses_of(rfc) if clause.is_active for s in clause.statements]
+        return self._active_statements.get(rfc, ())
 
     def knows(self, identifier: str) -> bool:
         """Say whether an id exists, or may exist in a file that could not be used."""
-        if identifier in self.clause_by_id or identifier in self.statement_by_id or identifier in self.rfc_by_id:
+        if identifier in self.known_ids:
             return True
         return grammar.rfc_of(identifier) in self.broken or grammar.clause_of(identifier) in self.broken
 
@@ -134,8 +166,8 @@ class Tree:
         return Seal(
             rfc=rfc,
             version=self.rfc_by_id[rfc].version,
-            digest=statements_digest((s.id, s.digest) for s in statements),
-            must_digest=statements_digest((s.id, s.digest) for s in statements if s.level == "MUST"),
+            digest=statements_digest((s.id, _demand(s)) for s in statements),
+            must_digest=statements_digest((s.id, _demand(s)) for s in statements if s.level == "MUST"),
         )
 
     def digests_of(self, rfc: str) -> dict[str, str]:
@@ -154,8 +186,16 @@ class Tree:
         )
 
 
-def _first(pairs: Iterable[tuple[str, _Value]]) -> dict[str, _Value]:
-    index: dict[str, _Value] = {}
-    for key, value in pairs:
-        index.setdefault(key, value)
+def _first(pairs: Sequence[tuple[str, _Value]]) -> dict[str, _Value]:
+    index = dict(pairs)
+    if len(index) < len(pairs):  # a key stands twice
+        index |= dict(reversed(pairs))
     return index
+
+
+def _demand(statement: Statement) -> str:
+    """Return the digest of a sentence with the features and the exclusion that narrow what it demands."""
+    if not statement.features and statement.excluded is None:
+        return statement.digest
+    kind = statement.excluded.kind if statement.excluded else ""
+    return sentence_digest(f"{statement.digest} {' '.join(sorted(statement.features))} {kind}")

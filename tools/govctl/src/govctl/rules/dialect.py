@@ -27,7 +27,9 @@ _HINTS = (re.compile(r"\\[ex]"), re.compile(r"\{[^}\n]*(?:\n|,[ \t]*\})"), re.co
 
 def files_are_toml_1_0(tree: Tree) -> Iterator[Diagnostic]:
     """No file uses a form that TOML 1.1 brought; govctl reads it, other readers may not."""
-    documents = [tree.config.document, *(rfc.document for rfc in tree.rfcs), *(c.document for c in tree.clauses)]
+    documents = [tree.config.document]
+    if _may_be_1_1(tree.whole_text):  # one search instead of one a file
+        documents += [*(rfc.document for rfc in tree.rfcs), *(clause.document for clause in tree.clauses)]
     for document in documents:
         for offset, form in _forms(document):
             yield Diagnostic(
@@ -38,10 +40,14 @@ def files_are_toml_1_0(tree: Tree) -> Iterator[Diagnostic]:
             )
 
 
+def _may_be_1_1(text: str) -> bool:
+    return any(hint.search(text) for hint in _HINTS)
+
+
 def _forms(document: TomlText) -> Iterator[tuple[int, str]]:
     """Yield the offset and the name of each form of TOML 1.1."""
     text = document.text
-    if not any(hint.search(text) for hint in _HINTS):
+    if not _may_be_1_1(text):
         return
     open_marks: list[str] = []
     for match in _TOKENS.finditer(text):

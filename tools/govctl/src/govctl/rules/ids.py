@@ -31,6 +31,14 @@ def ids_equal_file_names(tree: Tree) -> Iterator[Diagnostic]:
 
 def ids_are_unique(tree: Tree) -> Iterator[Diagnostic]:
     """No two RFCs, clauses or statements have one id."""
+    written = [clause for clause in tree.clauses if clause.has_statements]
+    ids = [rfc.id for rfc in tree.rfcs] + [clause.id for clause in tree.clauses]
+    ids += [statement.id for clause in written for statement in clause.statements]
+    if len(set(ids)) < len(ids):  # else there is no need to know where each of them stands
+        yield from _twice(_homes(tree))
+
+
+def _homes(tree: Tree) -> list[_Home]:
     homes: list[_Home] = [(rfc.id, rfc.document, _ID) for rfc in tree.rfcs]
     for clause in tree.clauses:
         homes.append((clause.id, clause.document, _ID))
@@ -39,7 +47,7 @@ def ids_are_unique(tree: Tree) -> Iterator[Diagnostic]:
                 (statement.id, clause.document, ("content", "statements", index, "id"))
                 for index, statement in enumerate(clause.statements)
             )
-    yield from _twice(homes)
+    return homes
 
 
 def _twice(homes: Iterable[_Home]) -> Iterator[Diagnostic]:

@@ -14,8 +14,8 @@ from govctl import grammar
 from govctl.findings import Diagnostic, Related
 from govctl.marks import Mark, MarkKind
 from govctl.places import Place
-from govctl.rules.texts import ProseText, texts_with
-from govctl.specification import Clause
+from govctl.rules.texts import ProseText, texts_where
+from govctl.specification import Clause, Rfc
 from govctl.toml_places import Path, TomlText
 from govctl.tree import Tree
 
@@ -67,9 +67,10 @@ def marks_name_statements(tree: Tree) -> Iterator[Diagnostic]:
 
 def marks_name_live_statements(tree: Tree) -> Iterator[Diagnostic]:
     """No law, check, mutant or benign variant names a statement that is withdrawn, or of a withdrawn clause or RFC."""
+    live = {statement.id for rfc in _in_force(tree) for statement in tree.active_statements_of(rfc.id)}
     for mark in tree.marks:
         for statement in _named_by(mark):
-            if reason := _withdrawal(tree, statement):
+            if statement not in live and (reason := _withdrawal(tree, statement)):
                 yield Diagnostic(
                     place=mark.place,
                     subject=mark.label,
@@ -130,7 +131,13 @@ def _bad_marks(tree: Tree, *, is_literal: bool) -> Iterator[Diagnostic]:
             )
 
 
+def _in_force(tree: Tree) -> list[Rfc]:
+    return [rfc for rfc in tree.rfc_by_id.values() if rfc.status != "deprecated"]
+
+
 def _named_by(mark: Mark) -> tuple[str, ...]:
+    if len(mark.statements) == 1 and not mark.also:
+        return mark.statements
     return tuple(dict.fromkeys((*mark.statements, *mark.also)))
 
 
@@ -174,10 +181,7 @@ def _named_in_keys(tree: Tree) -> Iterator[tuple[str, TomlText, Path, str]]:
 def _unresolved(tree: Tree) -> tuple[_Cited, ...]:
     """Return the citations that lead nowhere: almost none, so that the rest is not even built."""
     found: list[_Cited] = []
-    for prose in texts_with(tree, *grammar.MENTION_ROOTS):
-        bracketed = grammar.bracketed(prose.text)
-        if bracketed is not None and all(map(tree.knows, bracketed)):
-            continue
+    for prose in texts_where(tree, lambda text: not grammar.cites_only(text, tree.known_ids)):
         for mention in grammar.mentions(prose.text):
             if tree.knows(mention.group(1) or mention.group()):
                 continue

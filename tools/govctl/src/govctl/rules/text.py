@@ -36,7 +36,7 @@ def statements_are_one_sentence(tree: Tree) -> Iterator[Diagnostic]:
     """A statement is one sentence."""
     for clause in tree.clauses:
         for statement in clause.statements if clause.has_statements else ():
-            parts = prose.sentences(statement.text)
+            parts = prose.sentences(statement.text) if prose.may_hold_sentences(statement.text) else ()
             if len(parts) > 1:
                 yield Diagnostic(
                     place=statement.document.words_place(statement.path, parts[1]),
@@ -51,11 +51,11 @@ def keywords_stand_in_statements(tree: Tree) -> Iterator[Diagnostic]:
     for clause in tree.clauses:
         is_informative = not (clause.has_statements or clause.is_normative)
         where = "although it is informative" if is_informative else "outside its statements"
-        texts = [("title", clause.title), ("rationale", clause.rationale)]
-        if clause.has_statements or is_informative:
-            texts.append(("text", clause.text))
-        for key, text in texts:
-            for line, keywords in prose.keyword_lines(text):
+        text = clause.text if clause.has_statements or is_informative else ""
+        if not prose.may_hold_keywords(f"{clause.title}\n{clause.rationale}\n{text}"):
+            continue
+        for key, part in (("title", clause.title), ("rationale", clause.rationale), ("text", text)):
+            for line, keywords in prose.keyword_lines(part):
                 table = "govctl" if key == "title" else "content"
                 yield Diagnostic(
                     place=clause.document.words_place((table, key), line),

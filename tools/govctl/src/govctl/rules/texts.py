@@ -5,7 +5,7 @@ Knows which keys hold prose. Knows nothing of what is looked for in it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from govctl.places import Place
@@ -32,15 +32,29 @@ class ProseText:
 
 
 def texts_with(tree: Tree, *roots: str) -> Iterator[ProseText]:
-    """Yield every text that holds one of these words; plain searches, so that most texts cost next to nothing."""
+    """Yield every text that holds one of these words; plain searches, so that most texts cost next to nothing.
+
+    A text can hold a word that its file does not: as an escape, which a backslash begins.
+    """
+    used = roots if "\\" in tree.whole_text else held(tree.whole_text, roots)
+    return texts_where(tree, lambda text: _holds(text, used)) if used else iter(())
+
+
+def texts_where(tree: Tree, is_wanted: Callable[[str], bool]) -> Iterator[ProseText]:
+    """Yield every text of which this can be said."""
     for rfc in tree.rfcs:
-        for path, text in _of_rfc(rfc) if _holds(rfc.document.text, roots) else ():
-            if _holds(text, roots):
+        for path, text in _of_rfc(rfc):
+            if is_wanted(text):
                 yield ProseText(subject=rfc.id, rfc=rfc.id, document=rfc.document, path=path, text=text)
     for clause in tree.clauses:
-        for path, text in _of_clause(clause) if _holds(clause.document.text, roots) else ():
-            if _holds(text, roots):
+        for path, text in _of_clause(clause):
+            if is_wanted(text):
                 yield ProseText(subject=clause.id, rfc=clause.rfc, document=clause.document, path=path, text=text)
+
+
+def held(text: str, words: Sequence[str]) -> tuple[str, ...]:
+    """Return those of the words that stand in a text; that a character stands nowhere shows twenty times as fast."""
+    return tuple(word for word in words if all(map(text.__contains__, word)) and word in text)
 
 
 def _holds(text: str, roots: tuple[str, ...]) -> bool:
@@ -62,7 +76,8 @@ def _of_rfc(rfc: Rfc) -> Iterator[_Prose]:
 def _of_clause(clause: Clause) -> Iterator[_Prose]:
     yield ("govctl", "title"), clause.title
     yield ("content", "text"), clause.text
-    yield ("content", "rationale"), clause.rationale
+    if clause.rationale:
+        yield ("content", "rationale"), clause.rationale
     for index, statement in enumerate(clause.statements) if clause.has_statements else ():
         yield ("content", "statements", index, "text"), statement.text
         if statement.excluded:

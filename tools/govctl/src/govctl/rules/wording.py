@@ -12,7 +12,7 @@ from govctl import prose
 from govctl.findings import Diagnostic
 from govctl.grammar import without_code
 from govctl.rules.severity import PLACEHOLDER_LADDER, on
-from govctl.rules.texts import texts_with
+from govctl.rules.texts import held, texts_with
 from govctl.specification import Clause
 from govctl.toml_places import Path
 from govctl.tree import Tree
@@ -21,7 +21,8 @@ _LONGEST = 500  # characters
 _PLACEHOLDER = re.compile(
     r"(?<![A-Za-z0-9_])(?:TODO|TBD|TBA|FIXME|XXX|Lorem ipsum)(?![A-Za-z0-9_])|\?{3,}|<[a-z]+ here>"
 )
-_PLACEHOLDER_ROOTS = ("TODO", "TBD", "TBA", "FIXME", "XXX", "Lorem", "???", " here>")
+_PLACEHOLDER_ROOTS = ("TODO", "TBD", "TBA", "FIXME", "XXX", "Lorem", "???", "here>")
+_LOWER_ROOTS = ("must", "shall")
 _LOWER = re.compile(r"(?<![A-Za-z0-9_'-])(?:must|shall)(?:\s+not)?(?![A-Za-z0-9_'-])")
 VAGUE_WORDS = (
     "adequate",
@@ -61,10 +62,10 @@ def nothing_is_left_to_write(tree: Tree) -> Iterator[Diagnostic]:
 
 def keywords_are_upper_case(tree: Tree) -> Iterator[Diagnostic]:
     """In a normative clause, what binds is written in upper case."""
+    if "\\" not in tree.whole_text and not held(tree.whole_text, _LOWER_ROOTS):
+        return
     for clause in tree.clauses:
-        if not clause.is_normative:
-            continue
-        for path, text in _demanding(clause):
+        for path, text in _demanding(clause) if clause.is_normative else ():
             if "must" not in text and "shall" not in text:
                 continue
             for match in _LOWER.finditer(without_code(text)):
@@ -78,8 +79,9 @@ def keywords_are_upper_case(tree: Tree) -> Iterator[Diagnostic]:
 
 def statements_are_exact(tree: Tree) -> Iterator[Diagnostic]:
     """No statement holds a word that every reader measures differently."""
-    for statement in tree.statement_by_id.values():
-        if not any(map(statement.text.__contains__, VAGUE_WORDS)):
+    words = held("\n".join([statement.text for statement in tree.statement_by_id.values()]), VAGUE_WORDS)
+    for statement in tree.statement_by_id.values() if words else ():
+        if not held(statement.text, words):
             continue
         for match in _VAGUE.finditer(without_code(statement.text)):
             yield Diagnostic(
