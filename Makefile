@@ -91,12 +91,12 @@ $(BARE)/.made $(FULL)/.made: pyproject.toml constraints/dev.txt
 	@touch $@
 
 lowest: $(LOWEST)/.made engines ## Unit tests with the lowest versions that the metadata allows
-	$(LOWEST)/bin/python -m pytest --ignore=tests/packaging --ignore=tests/site
+	$(LOWEST)/bin/python -m pytest -n $(WORKERS) --ignore=tests/packaging --ignore=tests/site
 
 $(LOWEST)/.made: pyproject.toml constraints/lowest.txt
 	@$(FRESH_VENV)
 	$(LOWEST)/bin/python $(PIP_INSTALL) -c constraints/lowest.txt hatchling
-	$(LOWEST)/bin/python $(PIP_INSTALL) -c constraints/lowest.txt --no-build-isolation -e '.[conformance,reference]'
+	$(LOWEST)/bin/python $(PIP_INSTALL) -c constraints/lowest.txt --no-build-isolation -e '.[conformance,reference]' pytest-xdist
 	@touch $@
 
 site: $(VENV)/.made ## Render the specification and build its site, strictly and offline, into build/site

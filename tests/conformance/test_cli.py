@@ -196,3 +196,16 @@ def test_a_replay_needs_neither_hypothesis_nor_pytest() -> None:
     )
 
     assert subprocess.run([sys.executable, "-c", program], check=False, capture_output=True).returncode == 0
+
+
+def test_a_trace_without_a_call_proves_nothing(folder: Path) -> None:
+    header = {
+        "trace": 1,
+        "statement": "",
+        "law": "",
+        "facet": "planning",
+        "config": {"cp_size": 2, "page_size": 4, "pages": 8},
+    }
+    (folder / "empty.jsonl").write_text(json.dumps(header) + "\n", encoding="utf-8")
+
+    assert main(["replay", "empty.jsonl", "--impl", "model"]) == 3

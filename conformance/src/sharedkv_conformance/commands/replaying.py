@@ -20,6 +20,8 @@ def replay_command(options: Namespace, terminal: Terminal) -> Exit:
         trace = parse_trace(read_text(options.trace, terminal))
     except TraceError as error:
         raise CommandError(Exit.USAGE, f"{options.trace}: {error}") from error
+    if not trace.calls:
+        raise CommandError(Exit.HARNESS, f"{options.trace}: holds no call, so nothing was replayed")
     implementation = opened(options.impl, terminal, options.time_scale)
     try:
         result = replay(trace, implementation, load_laws(), STATES)
