@@ -21,13 +21,13 @@ class Claiming(ModelImplementation):
     def describe(self):
         return Description(name="claiming", version="1", features=self.features)
 
-class Teleporting(Claiming):
-    features = frozenset({"planning", "teleport"})
+class Boasting(Claiming):
+    features = frozenset({"planning", "probe.cost"})
 
 class Shy(Claiming):
     features = ModelImplementation.FEATURES - {"allocation.snapshot"}
 
-teleporting, shy = Teleporting(), Shy()
+boasting, shy = Boasting(), Shy()
 """
 BROKEN = CheckResult(check="refusal.probe.cost", status=Status.FAIL, message="it answered 0")
 
@@ -63,11 +63,11 @@ def test_claims_with_either_fault_do_not_hold(claims: Claims) -> None:
 
 
 def test_a_claim_that_nothing_bears_out_is_unexpected(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["run", "--impl", "adapter.py:teleporting", "--profile", "planning", "--output", "report.json"]) == 1
+    assert main(["run", "--impl", "adapter.py:boasting", "--profile", "planning", "--output", "report.json"]) == 1
     claims = json.loads(Path("report.json").read_text(encoding="utf-8"))["claims"]
 
-    assert "not met  teleport" in capsys.readouterr().out
-    assert claims["not_met"] == ["teleport"]
+    assert "not met  probe.cost" in capsys.readouterr().out
+    assert claims["not_met"] == ["probe.cost"]
     assert {refusal["status"] for refusal in claims["refusals"]} == {"fail"}
 
 
@@ -81,7 +81,7 @@ def test_what_could_be_claimed_is_told(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_a_filtered_run_says_nothing_of_claims() -> None:
-    arguments = ["run", "--impl", "adapter.py:teleporting", "--check", "planning.page-count"]
+    arguments = ["run", "--impl", "adapter.py:boasting", "--check", "planning.page-count"]
 
     assert main([*arguments, "--output", "report.json"]) == 0
     report = json.loads(Path("report.json").read_text(encoding="utf-8"))

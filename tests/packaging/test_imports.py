@@ -23,11 +23,7 @@ print(json.dumps(sorted(sys.modules)))
 GOVCTL_CHECK = """
 import json, sys
 from govctl.cli import main
-sys.argv = ["govctl", "-C", sys.argv[1], "check"]
-try:
-    main()
-except SystemExit:
-    pass
+main(["-C", sys.argv[1], "check"])
 print()
 print(json.dumps(sorted(sys.modules)))
 """

@@ -49,9 +49,9 @@ def replace_folder(folder: Path, files: Mapping[str, bytes]) -> None:
     """Make the folder hold exactly these files; leave it untouched when it does already."""
     if folder.exists() and not _is_ours(folder):
         raise ForeignFolderError(folder)
-    if folder.exists() and not differences(folder, files):
-        return
     try:
+        if folder.exists() and not differences(folder, files):
+            return
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as name:
             _swap(folder, _staged(Path(name), files), Path(name) / "old")
