@@ -29,7 +29,7 @@ class Effort:
     seed: int | None = None
     repeats: int = 0
 
-    def settings(self, *, scale: float = 1.0) -> settings:
+    def settings(self) -> settings:
         """Return hypothesis settings: equal runs give equal examples, and nothing is written to disk.
 
         Hypothesis finds failures and does not shrink them: the trace of one is reduced on its own.
@@ -41,7 +41,7 @@ class Effort:
             print_blob=False,
             report_multiple_bugs=False,
             verbosity=Verbosity.quiet,
-            max_examples=max(1, int(self.examples * scale)),
+            max_examples=self.examples,
             stateful_step_count=self.steps,
             phases=(Phase.explicit, Phase.generate),
             suppress_health_check=list(HealthCheck),
