@@ -39,8 +39,9 @@ COLUMNS = (
 )
 ABOUT = (
     f"`{IMPLEMENTATION}` behind `kvconform serve`, in a process of its own on two pipes. A batch is {BATCH} requests "
-    "in one write, answered one by one; the time of a call is the batch's divided by its calls, both ends and the "
-    "reference's own work included. One at a time, each call waits for its answer: most of it is waking two processes."
+    "before the first answer is awaited, answered one by one; the time of a call is the batch's divided by its calls, "
+    "both ends and the reference's own work included. One at a time, each call waits for its answer: most of it is "
+    "waking two processes."
 )
 
 

@@ -3,6 +3,7 @@
 // Knows messages and how each becomes a call of the pool. Decides nothing about pages.
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -10,9 +11,8 @@
 
 #include "pool.hpp"
 
+using kv::State;
 using nlohmann::json;
-
-namespace {
 
 // Operations of the contract that this engine does not claim, and the feature that each belongs to.
 const std::map<std::string, std::string> UNCLAIMED = {
@@ -37,7 +37,7 @@ json call(kv::Pool& pool, const std::string& op, const json& args) {
                 {"locations", done.locations}, {"evicted", done.evicted}};
     }
     if (op == "allocation.admit") {
-        const kv::Ints need = pool.required(batch_of(args)), missing = pool.deficit(need), none(missing.size(), 0);
+        const kv::Ints need = pool.required(batch_of(args)), missing = pool.deficit(need), none(need.size(), 0);
         return {{"fits", missing == none}, {"required", need}, {"available", pool.room()}, {"deficit", missing}};
     }
     if (op == "allocation.retain") return pool.retain(args.at("pages")), nullptr;
@@ -46,11 +46,11 @@ json call(kv::Pool& pool, const std::string& op, const json& args) {
     if (op == "allocation.owners") return pool.owners(args.at("pages"));
     if (op == "allocation.allocate_flat") throw kv::Rejected{"allocation_without_owners", "a page needs an owner"};
     if (op == "allocation.lanes")
-        return {{"capacity", pool.capacity()}, {"free", pool.free()},
-                {"evictable", pool.evictable()}, {"in_use", pool.in_use()}};
+        return {{"capacity", pool.capacity()}, {"free", pool.count(State::Free)},
+                {"evictable", pool.count(State::Evictable)}, {"in_use", pool.count(State::InUse)}};
     if (op == "probe.pages")
-        return {{"free", pool.pages_in(kv::State::Free)}, {"evictable", pool.pages_in(kv::State::Evictable)},
-                {"in_use", pool.pages_in(kv::State::InUse)}};
+        return {{"free", pool.pages_in(State::Free)}, {"evictable", pool.pages_in(State::Evictable)},
+                {"in_use", pool.pages_in(State::InUse)}};
     throw std::invalid_argument("unknown operation " + op);
 }
 
@@ -74,7 +74,7 @@ class Server {
         } catch (const std::exception& error) {  // not JSON, a missing argument, an unknown session
             reply["error"] = {{"kind", "protocol"}, {"message", error.what()}};
         }
-        return reply.dump() + "\n";
+        return reply.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
     }
 
   private:
@@ -105,35 +105,20 @@ class Server {
 };
 
 // The descriptors of the wire stand in the environment; without them the program speaks on standard input and output.
-int descriptor(const char* name, int fallback) {
+std::FILE* channel(const char* name, int fallback, const char* mode) {
     const char* value = std::getenv(name);
-    return value == nullptr ? fallback : std::atoi(value);
+    return fdopen(value == nullptr ? fallback : std::atoi(value), mode);
 }
-
-bool write_all(int fd, const std::string& text) {
-    for (std::size_t done = 0; done < text.size();) {
-        const ssize_t count = write(fd, text.data() + done, text.size() - done);
-        if (count < 0) return false;
-        done += static_cast<std::size_t>(count);
-    }
-    return true;
-}
-
-}  // namespace
 
 int main() {
-    const int in = descriptor("SHAREDKV_WIRE_IN", STDIN_FILENO), out = descriptor("SHAREDKV_WIRE_OUT", STDOUT_FILENO);
+    std::FILE* const in = channel("SHAREDKV_WIRE_IN", STDIN_FILENO, "r");
+    std::FILE* const out = channel("SHAREDKV_WIRE_OUT", STDOUT_FILENO, "w");
     Server server;
-    std::string pending;
-    char chunk[1 << 16];
-    for (ssize_t count; server.is_running && (count = read(in, chunk, sizeof chunk)) > 0;) {
-        pending.append(chunk, static_cast<std::size_t>(count));
-        std::string answers;
-        std::size_t start = 0;
-        for (std::size_t end; (end = pending.find('\n', start)) != std::string::npos; start = end + 1)
-            answers += server.answer(pending.substr(start, end - start));
-        pending.erase(0, start);
-        if (!write_all(out, answers)) return 1;  // one write for all requests that came together
+    char* line = nullptr;
+    std::size_t room = 0;
+    for (ssize_t length; server.is_running && (length = getline(&line, &room, in)) > 0;) {
+        std::fputs(server.answer({line, static_cast<std::size_t>(length)}).c_str(), out);
+        if (std::fflush(out) != 0) return 1;  // an answer leaves before the next call begins
     }
     return 0;
 }

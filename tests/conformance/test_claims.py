@@ -51,9 +51,9 @@ def test_each_claim_that_does_not_hold_has_a_line() -> None:
     claims = Claims(not_met=("teleport",), refusals={BROKEN.check: BROKEN}, unclaimed_passes=("probe.cost",))
 
     assert list(claim_lines(claims, Paint())) == [
-        "not met  teleport: claimed, and no check of it ran, or one did not pass",
+        "not met  teleport: claimed, and no check of it was executed, or one did not pass",
         "fail  refusal.probe.cost: it answered 0",
-        "unclaimed  probe.cost: not claimed, and all of its checks would pass",
+        "unclaimed  probe.cost: passes though not claimed: all of its checks would pass",
     ]
 
 
@@ -76,7 +76,7 @@ def test_what_could_be_claimed_is_told(capsys: pytest.CaptureFixture[str]) -> No
     told = capsys.readouterr().out
 
     assert "fail  refusal.allocation.snapshot: allocation.snapshot: wanted Unsupported" in told
-    assert "unclaimed  allocation.snapshot: not claimed" in told
+    assert "unclaimed  allocation.snapshot: passes though not claimed" in told
     assert "conformant to allocation-core" in told
 
 

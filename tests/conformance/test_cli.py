@@ -1,4 +1,5 @@
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -31,6 +32,15 @@ class Shapeless(ModelImplementation):
 shapeless = Shapeless()
 """
 COUNT = "planning.page-count"
+KNOWN = f"""\
+schema = 1
+[[known]]
+check = "{COUNT}"
+expect = "fail"
+message = "RFC"
+issue = "https://example.org/1"
+trace = "traces/count.jsonl"
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -112,11 +122,72 @@ def test_wrong_usage_is_told_in_a_line(arguments: list[str], capsys: pytest.Capt
     assert capsys.readouterr().err.startswith("kvconform: ")
 
 
-def test_wrong_options_are_usage() -> None:
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ([], "required: --impl"),
+        (["--seed", "abc"], "--seed: wanted a seed from 0 to 2**32 - 1, found abc"),
+        (["--seed", "-1"], "found -1"),
+        (["--jobs", "many"], "wanted 1 to 1024 processes, found many"),
+        (["--jobs", "0"], "found 0"),
+        (["--time-scale", "1e300"], "wanted a factor above 0 and at most 10000, or inf, found 1e300"),
+        (["--time-scale", "nan"], "found nan"),
+        (["--time-scale", "0"], "found 0"),
+        (["--output", "-"], "wanted a file, found -"),
+        (["--stream", "-"], "wanted a file, found -"),
+    ],
+)
+def test_wrong_options_are_usage(options: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
-        main(["run"])
+        main(["run", *(["--impl", "adapter.py:right"] if options else []), *options])
 
     assert caught.value.code == 2
+    assert told in capsys.readouterr().err
+
+
+def test_a_profile_that_does_not_exist_is_the_fault_of_the_option(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ran("--profile", "alocation") == 2
+    assert capsys.readouterr().err.startswith("kvconform: --profile: there is no profile 'alocation'; known: ")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--known", "known.toml", "--output", "known.toml"],
+        ["--known", "known.toml", "--stream", "./known.toml"],
+        ["--known", "known.toml", "--output", "linked.toml"],
+        ["--known", "known.toml", "--output", "hard.toml"],
+        ["--known", "known.toml", "--output", "traces/count.jsonl"],
+        ["--output", "same.json", "--stream", "../{folder}/same.json"],
+    ],
+)
+def test_nothing_is_written_over_what_is_read_or_written(
+    options: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "traces").mkdir()
+    ran("--trace-dir", "traces", impl="wrong")
+    (folder / f"traces/{COUNT}.jsonl").rename(folder / "traces/count.jsonl")
+    (folder / "known.toml").write_text(KNOWN, encoding="utf-8")
+    (folder / "linked.toml").symlink_to("known.toml")
+    os.link(folder / "known.toml", folder / "hard.toml")
+    before = {path: path.read_bytes() for path in folder.rglob("*.[tj]*") if path.is_file()}
+
+    assert ran("--trace-dir", "others", *(option.format(folder=folder.name) for option in options)) == 2
+    assert "it is the same file" in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in folder.rglob("*.[tj]*") if path.is_file()} == before
+
+
+def test_a_report_is_not_shown_over_itself(folder: Path) -> None:
+    ran("--output", "report.json")
+    before = (folder / "report.json").read_bytes()
+
+    assert main(["report", "report.json", "--format", "html", "--output", "report.json"]) == 2
+    assert (folder / "report.json").read_bytes() == before
+
+
+def test_a_device_takes_whatever_is_written() -> None:
+    assert ran("--output", os.devnull, "--stream", os.devnull) == 0
+    assert Path(os.devnull).is_char_device()
 
 
 def test_a_written_report_is_read_and_shown(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -40,6 +40,27 @@ def refuse_and_keep_a_page(session: Any, op: str) -> Any:
     raise Unsupported(FEATURE_OF[op])
 
 
+class Counting:
+    """An implementation that counts its sessions."""
+
+    def __init__(self, inner: Any) -> None:
+        self.describe = inner.describe
+        self.opened = self.closed = 0
+        self._inner = inner
+
+    def open(self, config: OpenConfig) -> Any:
+        session = self._inner.open(config)
+        close = session.close
+
+        def closed() -> None:
+            self.closed += 1
+            close()
+
+        session.close = closed
+        self.opened += 1
+        return session
+
+
 class _Facet:
     def __init__(self, session: Any, facet: str, refusing: Refusing | None, features: frozenset[str]) -> None:
         self._session, self._facet, self._refusing, self._features = session, facet, refusing, features
@@ -123,6 +144,26 @@ def test_an_exception_of_another_kind_is_no_refusal(refusing: Refusing, status: 
 
     assert result.status is status
     assert message in result.message
+
+
+@pytest.mark.parametrize("refusing", [refuse, refuse_and_keep_a_page, raise_something_else])
+def test_a_refusal_check_closes_its_session_however_it_ends(refusing: Refusing) -> None:
+    counting = Counting(Modest(refusing))
+    with_refusals(Claims(), described(counting), CATALOGUE, GATE)
+
+    assert counting.opened == counting.closed > 0
+
+
+def test_a_failure_to_close_does_not_hide_what_was_found() -> None:
+    class Stuck(Counting):
+        def open(self, config: OpenConfig) -> Any:
+            session = super().open(config)
+            session.close = lambda: refuse(session, "probe.cost")
+            return session
+
+    found = with_refusals(Claims(), described(Stuck(Modest(refuse_and_keep_a_page))), CATALOGUE, GATE)
+
+    assert "was refused, and changed" in found.refusals["refusal.allocation.snapshot"].message
 
 
 def test_what_answers_although_it_is_not_claimed_fails_and_is_told_where_it_would_pass() -> None:

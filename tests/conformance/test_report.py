@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 from sharedkv_conformance.description import Described
 from sharedkv_conformance.effort import GATE
 from sharedkv_conformance.progress import Silent
-from sharedkv_conformance.report import Circumstances, ReportError, parse_report, render_json, report_of, report_schema
+from sharedkv_conformance.report import (
+    Circumstances,
+    ReportError,
+    effort_form,
+    parse_report,
+    render_json,
+    report_of,
+    report_schema,
+)
 from sharedkv_conformance.report_form import ReportForm
 from sharedkv_conformance.runner import Executor, InProcess, run
 from sharedkv_conformance.selection import Selection
@@ -36,8 +44,9 @@ def reported(
 
 
 def circumstances(started: str) -> Circumstances:
-    effort: Any = {"name": "gate", "examples": 60, "steps": 20, "reduce": True}
-    return Circumstances(effort=effort, strict=False, started=started, traces={"planning.count": "traces/x.jsonl"})
+    return Circumstances(
+        effort=effort_form(GATE), strict=False, started=started, traces={"planning.count": "traces/x.jsonl"}
+    )
 
 
 def wrong() -> InProcess:
@@ -137,3 +146,14 @@ def test_any_value_in_a_report_is_read_or_told(value: object, key: str) -> None:
         parse_report(json.dumps({**FAILED, key: value}))
     except ReportError as error:
         assert error.problems
+
+
+@pytest.mark.parametrize("number", ["1e400", "-1e400", "NaN", "Infinity", "9" * 20, "9" * 5_000])
+def test_a_number_that_readers_would_not_agree_on_is_refused(number: str) -> None:
+    with pytest.raises(ReportError, match="not JSON"):
+        parse_report(json.dumps({**FAILED, "times": "here"}).replace('"here"', f'{{"seconds": {number}}}'))
+
+
+def test_an_object_with_a_repeated_name_is_refused() -> None:
+    with pytest.raises(ReportError, match="'profiles' stands twice"):
+        parse_report(json.dumps(FAILED)[:-1] + ', "profiles": []}')

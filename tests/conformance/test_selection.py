@@ -1,7 +1,7 @@
 import pytest
 
 from sharedkv_conformance.selection import Selection, SelectionError
-from tests.conformance.small_world import COUNT, OWNERS, small_catalogue
+from tests.conformance.small_world import COUNT, HIDDEN, OWNERS, small_catalogue
 
 
 def selected(selection: Selection) -> list[str]:
@@ -36,6 +36,8 @@ def test_a_clause_selects_its_statements() -> None:
         (Selection(statements=("RFC-0002:C-SPLIT#S9",)), "no statement"),
         (Selection(clauses=("RFC-0002:C-SPLITS",)), "did you mean RFC-0002:C-SPLIT?"),
         (Selection(facets=("alocation",)), "no facet"),
+        (Selection(checks=("planning.count",), statements=(OWNERS,)), "no check is selected by every filter"),
+        (Selection(statements=(HIDDEN,)), "no check is selected by every filter"),
     ],
 )
 def test_a_filter_that_can_match_nothing_is_told(selection: Selection, told: str) -> None:

@@ -1,13 +1,15 @@
 import json
+import shlex
 from pathlib import Path
 
 import pytest
 
-from sharedkv_conformance.cli import main
+from sharedkv_conformance.cli import main, parser
 from sharedkv_conformance.commands.init_adapter import FILES
 from tests.examples.engines import EXAMPLES, ROOT, SOURCES, Changed, engine, one_line
 
-LARGEST = 300
+LARGEST = 300  # lines of every kind, comments and blank ones too
+WIDEST = 120
 FOLDERS = {"python": "python", "cpp": "cpp", "js": "javascript"}
 TEMPLATES = ROOT / "conformance" / "src" / "sharedkv_conformance" / "templates"
 LANE = one_line("return (page - 1) % cp_; }", "return page % cp_; }")
@@ -49,10 +51,11 @@ def test_the_example_is_a_right_adapter_and_conformant_to_its_profile(language: 
 
 @pytest.mark.parametrize("language", SOURCES)
 def test_the_example_fits_into_an_afternoon(language: str) -> None:
-    texts = [source.read_text(encoding="utf-8") for source in SOURCES[language] if source.name != "Makefile"]
-    lines = [line.strip() for text in texts for line in text.splitlines()]
+    sources = [source for source in SOURCES[language] if source.name != "Makefile"]
+    lines = [line for source in sources for line in source.read_text(encoding="utf-8").splitlines()]
 
-    assert sum(bool(line) and not line.startswith(("//", "#")) for line in lines) < LARGEST
+    assert len(lines) < LARGEST
+    assert max(map(len, lines)) <= WIDEST
 
 
 @pytest.mark.parametrize(("language", "fault", "check", "statement"), PLANTED.values(), ids=PLANTED)
@@ -66,6 +69,21 @@ def test_a_planted_bug_fails_by_its_statement_and_its_trace_shows_the_difference
     assert main(["replay", f"{check}.jsonl", "--impl", name]) == 1
     assert main(["replay", f"{check}.jsonl", "--impl", "model"]) == 0
     assert "answered otherwise than in the trace: call" in capsys.readouterr().out
+
+
+def test_a_known_failure_of_a_program_is_as_expected_whatever_the_number_of_processes(folder: Path) -> None:
+    name = engine("cpp", folder, DOUBLE_FREE)
+    run = ["run", "--impl", name, "--profile", "allocation-core", "--effort", "quick"]
+
+    assert main([*run, "--output", "first.json"]) == 1
+    assert main(["known", "update", "known.toml", "--report", "first.json", "--issue", "https://example.org/1"]) == 0
+    codes = [main([*run, "--known", "known.toml", "-j", jobs, "--output", f"{jobs}.json"]) for jobs in ("1", "2")]
+    alone, together = (json.loads(Path(f"{jobs}.json").read_text(encoding="utf-8")) for jobs in ("1", "2"))
+
+    assert codes == [0, 0]
+    assert alone | {"times": None} == together | {"times": None}
+    assert alone["profiles"][0]["verdict"] == "not conformant"
+    assert [check["check"] for check in alone["checks"] if check["known"]] == ["allocation.double-free"]
 
 
 @pytest.mark.parametrize("language", FOLDERS)
@@ -92,3 +110,12 @@ def test_init_adapter_never_overwrites(capsys: pytest.CaptureFixture[str]) -> No
     assert main(["init-adapter", "js", "--output", "mine"]) == 2
     assert "pool.js already" in capsys.readouterr().err
     assert [path.name for path in Path("mine").iterdir()] == ["pool.js"]
+
+
+@pytest.mark.parametrize("page", ["docs/adapters.md", "docs/testing.md", "examples/README.md"])
+def test_every_command_of_a_page_is_one(page: str) -> None:
+    lines = ROOT.joinpath(page).read_text(encoding="utf-8").splitlines()
+    commands = [shlex.split(line.removeprefix("$ "))[1:] for line in lines if line.startswith("$ kvconform ")]
+
+    assert commands
+    assert all(parser().parse_args(command).body for command in commands)

@@ -21,7 +21,11 @@ class Conversation:
 
     def __init__(self, name: str) -> None:
         self.program = subprocess.Popen(
-            name.removeprefix("cmd:").split(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            name.removeprefix("cmd:").split(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            errors="surrogateescape",
         )
 
     def __call__(self, *lines: Any) -> list[dict[str, Any]]:
@@ -82,6 +86,7 @@ def test_sessions_do_not_know_one_another(say: Conversation) -> None:
         '{"id": 9, "op": "allocation.lanes", "session": 77}',
         '{"id": 9, "op": "open", "args": {}}',
         "[]",
+        "\udcff\udc80",
     ],
 )
 def test_a_message_that_is_none_is_told_and_the_next_one_is_answered(say: Conversation, line: str) -> None:

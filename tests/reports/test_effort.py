@@ -11,8 +11,10 @@ from sharedkv_conformance.histories import Histories
 from sharedkv_conformance.marks import Check
 from sharedkv_conformance.model.implementation import ModelSession
 from sharedkv_conformance.model.planning import PlanningModel
-from sharedkv_conformance.progress import Line
+from sharedkv_conformance.progress import Hints, Line
+from sharedkv_conformance.result import CheckResult
 from sharedkv_conformance.runner import InProcess
+from sharedkv_conformance.status import Status
 from tests.conformance.small_world import LAWS, OnePageShort, PlanningOnly, small_catalogue
 
 CATALOGUE = small_catalogue()
@@ -106,3 +108,29 @@ def test_progress_tells_about_how_long_the_rest_takes() -> None:
     line.started(check, 3, 4)
 
     assert "about 10 s left" in paper.text
+
+
+LATE = "no answer to allocation.extend within 10 s; it still ran and was killed"
+EARLIER = LATE.replace("extend", "lanes")
+
+
+@pytest.mark.parametrize(
+    ("ends", "told"),
+    [
+        ([(Status.TIMEOUT, LATE), (Status.TIMEOUT, LATE), (Status.TIMEOUT, LATE)], 1),
+        ([(Status.TIMEOUT, LATE), (Status.BLOCKED, "it"), (Status.TIMEOUT, LATE)], 1),
+        ([(Status.TIMEOUT, LATE), (Status.PASS, ""), (Status.TIMEOUT, LATE)], 0),
+        ([(Status.TIMEOUT, LATE), (Status.TIMEOUT, EARLIER)], 0),
+        ([(Status.CRASH, LATE), (Status.CRASH, LATE)], 0),
+    ],
+)
+def test_a_hint_is_given_once_where_two_checks_in_a_row_wait_for_the_same(
+    ends: list[tuple[Status, str]], told: int
+) -> None:
+    notes: list[str] = []
+    hints = Hints(notes.append)
+    for status, message in ends:
+        hints.finished(CheckResult(check="it", status=status, message=message))
+
+    assert len(notes) == told
+    assert all("allocation.extend within 10 s; is each answer flushed?" in note for note in notes)

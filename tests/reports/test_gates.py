@@ -1,6 +1,9 @@
 # ruff: noqa: ANN401 - JSON values are of any type
 
-"""Wrong gates are caught from the command line: each test breaks one thing that a careless user would believe."""
+"""Wrong gates are caught from the command line: each test breaks one thing that a careless user would believe.
+
+How hard a check tries is no matter of any gate: the efforts keep their names and are a few histories each.
+"""
 
 import json
 from dataclasses import replace
@@ -9,9 +12,16 @@ from typing import Any
 
 import pytest
 
+from sharedkv_conformance import trials
+from sharedkv_conformance.catalogue import load_catalogue
 from sharedkv_conformance.cli import main
 from sharedkv_conformance.commands import running
-from sharedkv_conformance.effort import DEEP
+from sharedkv_conformance.effort import DEEP, EFFORTS, STANDARD
+from sharedkv_conformance.history import History
+from sharedkv_conformance.marks import Check
+from sharedkv_conformance.result import CheckResult
+from sharedkv_conformance.runner import InProcess
+from sharedkv_conformance.status import Status
 
 ADAPTER = """
 from sharedkv_conformance.model.implementation import ModelImplementation
@@ -29,12 +39,25 @@ class Only(ModelImplementation):
         session.probe = UniformFacet("probe", unsupported)
         return session
 
+class Shapeless(PlanningModel):
+    def split(self, prefix_tokens, extend_tokens):
+        return None
+
 class Short(PlanningModel):
     def owners(self, extend_tokens):
         return super().owners(extend_tokens)[:-1]
 
 right = Only()
 wrong = Only(planning=Short)
+shapeless = Only(planning=Shapeless)
+
+class Refusing(Only):
+    def open(self, config):
+        session = super().open(config)
+        session.planning = UniformFacet("planning", unsupported)
+        return session
+
+refusing = Refusing()
 """
 KNOWN = """\
 schema = 1
@@ -52,6 +75,7 @@ COUNT = "planning.page-count"
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(EFFORTS, "standard", replace(STANDARD, examples=20, steps=8))
     monkeypatch.setenv("NO_COLOR", "1")
     (tmp_path / "adapter.py").write_text(ADAPTER, encoding="utf-8")
     return tmp_path
@@ -204,7 +228,7 @@ def test_deep_tells_its_seed_and_repeats_what_failed(
 ) -> None:
     shallow = replace(DEEP, examples=5)
     monkeypatch.setattr(running, "DEEP", shallow)
-    monkeypatch.setattr(running, "EFFORTS", {"deep": shallow})
+    monkeypatch.setitem(EFFORTS, "deep", shallow)
 
     assert ran("wrong", "--check", COUNT, "--effort", "deep") == 1
     found = report()
@@ -219,3 +243,50 @@ def test_every_form_is_written_to_a_file(form: str) -> None:
 
     assert main(["report", "report.json", "--format", form, "--output", f"out.{form}"]) == 0
     assert Path(f"out.{form}").stat().st_size > 50
+
+
+def test_a_broken_adapter_is_told_once_and_first(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ran("shapeless", "--facet", "planning") == 1
+    told = capsys.readouterr().out
+    met = [check["check"] for check in report()["checks"] if "malformed answer" in check["message"]]
+
+    assert len(met) > 1
+    assert told.count("broken adapter: the answer to planning.split: wanted RequestSplit") == 1
+    assert told.count("\n\nfail  ") == 1
+    assert told.index("broken adapter: ") < told.index(f"\n\nfail  {met[0]}: ")
+    assert f"broken adapter, told above, as well: {', '.join(met[1:])}" in told
+    assert {check["status"] for check in report()["checks"] if check["check"] in met} == {"fail"}
+
+
+def passed(check: Check) -> CheckResult:
+    return CheckResult(check=check.slug, status=Status.PASS)
+
+
+def test_a_runner_that_executes_nothing_is_not_verified(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(InProcess, "execute", lambda _self, check: passed(check))
+    ran("wrong")
+
+    assert main(["verify", "report.json"]) == 1
+    assert f"check {COUNT}: passed without" in capsys.readouterr().out
+
+
+def test_a_runner_that_executes_nothing_kills_no_mutant(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trials, "execute", lambda check, *_rest: passed(check))
+    catalogue = load_catalogue()
+    tried = [trials.trial_of_mutant(catalogue, mutant, full=False) for mutant in catalogue.mutants]
+
+    assert all("survives" in trial.problems[0] for trial in tried)
+
+
+def test_a_witness_that_is_never_raised_leaves_its_check_vacuous(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(History, "_judge", lambda *_: None)
+
+    assert ran("wrong", "--check", COUNT) == 1
+    assert next(c["status"] for c in report()["checks"] if c["check"] == COUNT) == "vacuous"
+
+
+def test_an_adapter_that_refuses_everything_that_it_claims_is_not_conformant() -> None:
+    assert ran("refusing", "--facet", "planning", "--enforce") == 4
+    assert next(c["status"] for c in report()["checks"] if c["check"] == COUNT) == "vacuous"

@@ -1,4 +1,5 @@
 import json
+import time
 from typing import Any
 
 import pytest
@@ -72,3 +73,29 @@ def test_no_message_in_a_report_holds_a_path() -> None:
     report: Any = reported(Scripted(message="lost /home/me/x", planning_count=Status.ERROR))
 
     assert "/home/me" not in json.dumps(report)
+
+
+PARTS = ("a", "-", "a-", "token-", "a.", "token=", "token='", "/a", "§/", "file:/", "c:/a", " ")
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_the_time_to_redact_grows_with_the_text_and_not_with_its_square(part: str) -> None:
+    text = part * (400_000 // len(part))
+    begin = time.process_time()
+    REDACT(text)
+
+    assert time.process_time() - begin < 5
+
+
+@pytest.mark.parametrize("text", ["url=token=abcdef", "x: api-key: abcdef", "a_http://me:abcdef@example.org"])
+def test_a_secret_after_another_name_is_taken_out(text: str) -> None:
+    assert "abcdef" not in REDACT(text)
+
+
+@pytest.mark.parametrize("length", range(1_960, 2_000))
+def test_what_is_published_is_not_changed_by_taking_out_again(length: int) -> None:
+    report: Any = reported(Scripted(message="x" * length + " token=abcdefgh /home/me/x", planning_count=Status.ERROR))
+    message = report["checks"][0]["message"]
+
+    assert REDACT(message) == message
+    assert "abc" not in message

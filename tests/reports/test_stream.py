@@ -16,11 +16,11 @@ from tests.conformance.test_report import circumstances
 CATALOGUE = small_catalogue()
 
 
-def streamed(selection: Selection | None = None) -> tuple[str, Any]:
+def streamed(selection: Selection | None = None, message: str = "scripted") -> tuple[str, Any]:
     lines: list[str] = []
     chosen = selection or Selection()
     around = circumstances("2026-01-01T00:00:00Z")
-    executor = Scripted(PLANNING | {"probe.cost"})
+    executor = Scripted(PLANNING | {"probe.cost"}, message)
     stream = Stream(CATALOGUE, around, lines.append)
     stream.begin(executor.description, chosen)
     finished = run(CATALOGUE, executor, selection=chosen, progress=stream, clock=float)
@@ -84,3 +84,24 @@ def test_a_stream_with_anything_in_it_is_read_or_told(at: int, what: str) -> Non
 def test_any_text_is_read_or_told(text: str) -> None:
     with pytest.raises(ReportError):
         parse_any('{"stream":1}' + text)
+
+
+@pytest.mark.parametrize("end", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\r"])
+def test_no_character_in_a_text_ends_a_line_of_a_stream(end: str) -> None:
+    text, report = streamed(message=f"it{end}fell over")
+
+    assert parse_stream(text) == report
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes"),
+    [
+        ('"stream":1', '"stream":true'),
+        ('"stream":1', '"stream":1.0'),
+        ('"stream":1', '"more":1,"stream":1'),
+        ('"footer":{', '"more":{},"footer":{'),
+    ],
+)
+def test_a_header_or_a_footer_of_another_shape_is_told(was: str, becomes: str) -> None:
+    with pytest.raises(ReportError, match=r"wanted (a header|no 'more')"):
+        parse_stream(TEXT.replace(was, becomes))

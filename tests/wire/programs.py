@@ -14,6 +14,7 @@ from sharedkv_conformance.wire.process import Program
 
 ROGUE = Path(__file__).with_name("rogue.py")
 PATIENT = Budgets()
+ENDLESS = Budgets(call_s=float("inf"))
 HASTY = Budgets(start_s=60.0, call_s=0.2)
 
 

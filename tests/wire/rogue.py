@@ -9,6 +9,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 
 FOR_EVER = 1_000
 LINE = b"x" * 1_000 + b"\n"
@@ -33,6 +34,27 @@ def leave() -> None:
     os._exit(3)
 
 
+def abandon() -> None:
+    """Exit, and leave a child that holds every descriptor."""
+    if os.fork():
+        os._exit(3)
+    time.sleep(FOR_EVER)
+
+
+def answer_and_leave(writing: int, line: bytes) -> None:
+    """Answer, exit, and leave a child that holds every descriptor."""
+    os.write(writing, json.dumps({"id": json.loads(line)["id"], "ok": None}).encode() + b"\n")
+    abandon()
+
+
+def stick() -> None:
+    """Hang, deaf to every request to end, and leave a note that it has come to this."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    Path(f"stuck-{os.getpid()}").touch()
+    time.sleep(FOR_EVER)
+
+
 def shut(writing: int) -> None:
     """Close the wire and go on."""
     os.close(writing)
@@ -45,12 +67,15 @@ def ways(writing: int, line: bytes) -> Mapping[str, Callable[[], object]]:
         "flood": flood,
         "crash": crash,
         "leave": leave,
+        "abandon": abandon,
+        "answer": lambda: answer_and_leave(writing, line),
+        "stick": stick,
         "hang": lambda: time.sleep(FOR_EVER),
         "shut": lambda: shut(writing),
         "garbage": lambda: os.write(writing, b"I0101 device 0: ready\n"),
         "unasked": lambda: os.write(writing, b'{"id":123456,"ok":null}\n'),
         "misused": lambda: os.write(writing, json.dumps(misused(line)).encode() + b"\n"),
-        "right": lambda: None,
+        **dict.fromkeys(["right", "sour", "stay"], lambda: None),
     }
 
 
@@ -79,6 +104,9 @@ def main() -> None:
                     yield line
 
     Server(model()).serve(lines(), lambda line: os.write(writing, line))
+    if way == "stay":
+        time.sleep(FOR_EVER)
+    sys.exit(5 if way == "sour" else 0)
 
 
 main()

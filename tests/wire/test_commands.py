@@ -142,3 +142,9 @@ def test_sides_that_differ_are_told() -> None:
         trial = compared(catalogue, "it", ModelImplementation(), behind, catalogue.checks, KILL)
 
     assert "check planning.count differs in status: pass here, fail behind the wire" in trial.problems[0]
+
+
+@pytest.mark.parametrize(("way", "code"), [("sour", 1), ("right", 0)])
+def test_an_adapter_that_ends_badly_is_not_right(way: str, code: int, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["smoke", "--impl", command(way)]) == code
+    assert ("exited with code 5" in capsys.readouterr().out) == bool(code)

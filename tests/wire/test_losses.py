@@ -19,7 +19,7 @@ from sharedkv_conformance.sweep import Sweeps
 from sharedkv_conformance.wire.client import Budgets
 from sharedkv_conformance.wire.implementation import WireImplementation
 from tests.conformance.small_world import COUNT, small_catalogue, something_was_split, there_is_an_owner_a_page
-from tests.wire.programs import HASTY, PATIENT, is_running, process_id, rogue
+from tests.wire.programs import ENDLESS, HASTY, PATIENT, is_running, process_id, rogue
 
 CATALOGUE = small_catalogue()
 CONFIG = OpenConfig(cp_size=2, page_size=4, pages=8)
@@ -37,6 +37,7 @@ def executed(implementation: WireImplementation, function: Callable[..., None] |
     [
         ("crash", PATIENT, Status.CRASH, "it was killed by signal 9 (SIGKILL); the end of its log:\nno more memory"),
         ("leave", PATIENT, Status.CRASH, "it exited with code 3; the end of its log:\ndevice lost"),
+        ("abandon", ENDLESS, Status.CRASH, "it exited with code 3"),
         ("shut", PATIENT, Status.CRASH, "it closed the wire, and then it still ran and was killed"),
         ("hang", HASTY, Status.TIMEOUT, "within 0.2 s; it still ran and was killed"),
         ("garbage", PATIENT, Status.ERROR, "wanted a line of JSON in UTF-8, found 'I0101 device 0: ready'"),
@@ -121,3 +122,11 @@ def test_a_program_that_starts_too_slowly_is_killed() -> None:
         described(implementation)
 
     assert "no answer to hello within 0.2 s" in str(caught.value)
+
+
+def test_an_answer_before_the_end_is_an_answer_although_a_child_holds_the_wire() -> None:
+    with rogue("answer", 2, ENDLESS) as implementation:
+        session = implementation.open(CONFIG)
+        session.close()
+        with pytest.raises(Loss, match="it exited with code 3"):
+            session.planning.split(0, 5)

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from threading import Event
@@ -71,28 +72,65 @@ def test_a_program_that_reads_nothing_does_not_block_who_writes() -> None:
     assert program.autopsy() == "it exited with code 0"
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_leaves_nothing_behind(number: signal.Signals, tmp_path: Path) -> None:
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_run_that_is_ended_leaves_nothing_behind(number: signal.Signals, jobs: int, tmp_path: Path) -> None:
     run = subprocess.Popen(
-        [sys.executable, "-m", "sharedkv_conformance", "run", "--impl", command("hang", 4), "--trace-dir", "traces"],
+        [sys.executable, "-m", "sharedkv_conformance", "run", "--impl", command("stick", 4), "-j", str(jobs)],
         cwd=tmp_path,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     )
-    program = wait_for_child(run.pid)
+    while len([*tmp_path.glob("stuck-*")]) < jobs:
+        Event().wait(0.01)
+    left = [*descendants(run.pid)]
     run.send_signal(number)
     _, told = run.communicate(timeout=60)
 
-    assert run.returncode == 3
-    assert told.endswith(b"kvconform: interrupted\n")
-    assert not is_running(program)
+    assert len(left) >= 2 * jobs
+    assert all(ends(process) for process in left)
+    assert run.returncode == (-number if number == signal.SIGKILL else 3)
+    assert told.endswith(b"" if number == signal.SIGKILL else b"kvconform: interrupted\n")
 
 
-def wait_for_child(parent: int) -> int:
-    """Return the rogue program that a run has started, once it has: it hangs, so that it is there for long."""
-    children = Path(f"/proc/{parent}/task/{parent}/children")
-    while True:
-        for child in children.read_text(encoding="utf-8").split():
-            with suppress(FileNotFoundError, ProcessLookupError):
-                if b"rogue.py\0hang" in Path(f"/proc/{child}/cmdline").read_bytes():
-                    return int(child)
+def test_an_interruption_of_the_whole_group_is_told_in_a_line_however_early(tmp_path: Path) -> None:
+    name = command("stick", 4)
+    run = subprocess.Popen(
+        [sys.executable, "-m", "sharedkv_conformance", "run", "--impl", name, "-j", "2"],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    while not any(b"spawn_main" in command_line(child) for child in descendants(run.pid)):
+        Event().wait(0.001)
+    left = [*descendants(run.pid)]
+    os.killpg(run.pid, signal.SIGINT)
+    _, told = run.communicate(timeout=60)
+
+    assert told == b"kvconform: interrupted\n"
+    assert all(ends(process) for process in left)
+
+
+def command_line(process: int) -> bytes:
+    with suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{process}/cmdline").read_bytes()
+    return b""
+
+
+def descendants(parent: int) -> Iterator[int]:
+    """Yield whatever a process has started, and what that has started."""
+    for task in Path(f"/proc/{parent}/task").iterdir():
+        with suppress(FileNotFoundError, ProcessLookupError):
+            for child in map(int, (task / "children").read_text(encoding="utf-8").split()):
+                yield child
+                yield from descendants(child)
+
+
+def test_a_program_is_started_as_it_is() -> None:
+    program = Program(
+        ["sh", "-c", "echo $$ $PPID; tr '\\0' ' ' < /proc/$$/cmdline"], folder=Path(), environment=os.environ
+    )
+    program.autopsy()
+
+    assert program.tail().startswith(f"{program._process.pid} {os.getpid()}\nsh -c")

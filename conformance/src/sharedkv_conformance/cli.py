@@ -7,14 +7,13 @@ Knows options and exit codes: 0 as expected, 1 unexpected result, 2 usage, 3 har
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
-from threading import current_thread, main_thread
+
+from sharedkv_conformance.wire.interruption import INTERRUPTION
 
 DESCRIPTION = "Hold any implementation of a CP shared KV cache against the SharedKV specification."
 EXIT_CODES = """exit codes:
@@ -32,30 +31,15 @@ REPORT_HELP = "a report that `kvconform run --output` wrote, or a stream"
 INTERSECT_HELP = "compare what reports of different catalogues have in common"
 EFFORT_HELP = "quick and standard are deterministic; deep draws from a seed, and repeats failures (default standard)"
 NEEDED = ("hypothesis", "jinja2", "jsonschema", "packaging", "pytest")
+MOST_JOBS = 1024
+MOST_TIMES = 10_000
 TRACES = Path("build/conformance/traces")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; whatever goes wrong is told in a line, never a traceback."""
-    with _ended_as_interrupted():
+    with INTERRUPTION.awaited():
         return _run_command(parser().parse_args(arguments))
-
-
-@contextmanager
-def _ended_as_interrupted() -> Iterator[None]:
-    """Let a request to end be an interruption, so that no program that was started is left behind."""
-
-    def interrupt(_signal: int, _frame: object) -> None:
-        raise KeyboardInterrupt
-
-    if current_thread() is not main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _run_command(options: argparse.Namespace) -> int:
@@ -66,7 +50,8 @@ def _run_command(options: argparse.Namespace) -> int:
 
         module, _, function = options.body.partition(":")
         command = getattr(import_module(f"sharedkv_conformance.commands.{module}"), function)
-        return int(command(options, this_terminal()))
+        code = int(command(options, this_terminal()))
+        INTERRUPTION.check()
     except CommandError as error:
         return _failed(options, error.code, str(error))
     except BrokenPipeError:
@@ -79,6 +64,7 @@ def _run_command(options: argparse.Namespace) -> int:
         return _failed(options, Exit.HARNESS, f"{error}{install}")
     except (Exception, SystemExit) as error:  # noqa: BLE001 - the outermost border
         return _failed(options, Exit.HARNESS, f"{type(error).__name__}: {error}")
+    return code
 
 
 def _failed(options: argparse.Namespace, code: int, message: str) -> int:
@@ -159,8 +145,8 @@ def _run(command: argparse.ArgumentParser) -> None:
     command.add_argument("--seed", type=_seed, metavar="N", help="draw from this seed; deep chooses one and tells it")
     command.add_argument("-j", "--jobs", type=_jobs, default=1, metavar="N", help="so many processes (default 1)")
     command.add_argument("--known", type=Path, metavar="FILE", help="known failures, TOML; the verdict stays")
-    command.add_argument("--stream", type=Path, metavar="FILE", help="write the report while it grows, JSON lines")
-    command.add_argument("--output", type=Path, metavar="FILE", help="write the report, canonical JSON")
+    command.add_argument("--stream", type=_file, metavar="FILE", help="write the report while it grows, JSON lines")
+    command.add_argument("--output", type=_file, metavar="FILE", help="write the report, canonical JSON")
     command.add_argument(
         "--trace-dir", type=Path, default=TRACES, metavar="DIR", help=f"where traces of failures go (default {TRACES})"
     )
@@ -187,7 +173,7 @@ def _report(command: argparse.ArgumentParser) -> None:
     forms = ("md", "json", "html", "junit", "ctrf", "badge", "badge-svg")
     form_help = "html is one file that needs nothing else, badge is the endpoint JSON of shields.io (default md)"
     command.add_argument("--format", choices=forms, default="md", help=form_help)
-    command.add_argument("--output", type=Path, metavar="FILE", help="write it to a file")
+    command.add_argument("--output", type=_file, metavar="FILE", help="write it to a file (default: print it)")
 
 
 def _verify(command: argparse.ArgumentParser) -> None:
@@ -231,7 +217,7 @@ def _selftest(command: argparse.ArgumentParser) -> None:
     """Test the tests: every mutant dies by its statement, every benign variant passes, no dishonest one is green."""
     _implementation(command, required=False)
     command.add_argument("--full", action="store_true", help="run every mutant against every check of its facet")
-    command.add_argument("--output", type=Path, metavar="FILE", help="write the result, canonical JSON")
+    command.add_argument("--output", type=_file, metavar="FILE", help="write the result, canonical JSON")
 
 
 def _serve(command: argparse.ArgumentParser) -> None:
@@ -247,25 +233,33 @@ def _implementation(command: argparse.ArgumentParser, *, required: bool = True) 
     command.add_argument("--time-scale", type=_scale, default=1.0, metavar="FACTOR", help=scale_help)
 
 
+def _file(text: str) -> Path:
+    if text == "-":
+        raise argparse.ArgumentTypeError("wanted a file, found -; --format says what is printed, ./- is a file")
+    return Path(text)
+
+
 def _seed(text: str) -> int:
-    seed = int(text)
-    if not 0 <= seed < 1 << 32:
-        raise argparse.ArgumentTypeError(f"wanted a seed below 2**32, found {text}")
-    return seed
+    return int(_number(text, int, lambda seed: 0 <= seed < 1 << 32, "a seed from 0 to 2**32 - 1"))
 
 
 def _jobs(text: str) -> int:
-    jobs = int(text)
-    if jobs < 1:
-        raise argparse.ArgumentTypeError(f"wanted at least 1 process, found {text}")
-    return jobs
+    return int(_number(text, int, lambda jobs: 1 <= jobs <= MOST_JOBS, f"1 to {MOST_JOBS} processes"))
 
 
 def _scale(text: str) -> float:
-    factor = float(text)
-    if not factor > 0:
-        raise argparse.ArgumentTypeError(f"wanted a factor above 0, found {text}")
-    return factor
+    wanted = f"a factor above 0 and at most {MOST_TIMES}, or inf"
+    return _number(text, float, lambda factor: 0 < factor <= MOST_TIMES or factor == float("inf"), wanted)
+
+
+def _number(text: str, kind: type[float], fits: Callable[[float], bool], wanted: str) -> float:
+    try:
+        number = kind(text)
+    except ValueError:
+        number = float("nan")
+    if not fits(number):
+        raise argparse.ArgumentTypeError(f"wanted {wanted}, found {text[:40]}")
+    return number
 
 
 COMMANDS: tuple[tuple[str, Callable[[argparse.ArgumentParser], None], str, str], ...] = (

@@ -51,6 +51,18 @@ def encode(value: Any, of_bytes: Callable[[bytes], Any] = bytes.hex) -> Any:  # 
     return value
 
 
+def one_level(value: Any, of_bytes: Callable[[bytes], Any] = bytes.hex) -> Any:
+    """Return what stands for a value that JSON does not know, its parts as they are; the text of a strange one."""
+    kind: Any = type(value)
+    if (names := _names(kind)) is not None:
+        return {name: getattr(value, name) for name in names}
+    if isinstance(value, frozenset):
+        return sorted(value)
+    if isinstance(value, bytes):
+        return of_bytes(value)
+    return dict(sorted(value.items())) if isinstance(value, Mapping) else repr(value)
+
+
 @cache
 def _names(kind: Any) -> tuple[str, ...] | None:
     """Return the fields of a record, and None for a type that is none."""

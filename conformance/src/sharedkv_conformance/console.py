@@ -13,7 +13,7 @@ from sharedkv_conformance.result import CheckResult
 from sharedkv_conformance.status import Status
 from sharedkv_conformance.verdict import Claims
 
-GREEN, RED, YELLOW, DIM, BOLD = "32", "31", "33", "2", "1"
+COLOURS = GREEN, RED, YELLOW, DIM, BOLD = "32", "31", "33", "2", "1"
 COLOUR_OF: Mapping[str, str] = {
     Status.PASS: GREEN,
     Status.INAPPLICABLE: DIM,
@@ -60,12 +60,12 @@ def result_lines(catalogue: Catalogue, results: Mapping[str, CheckResult], paint
 def claim_lines(claims: Claims, paint: Paint) -> Iterator[str]:
     """Yield what is claimed and not borne out, what is not claimed and not refused, and what could be claimed."""
     for feature in claims.not_met:
-        yield f"{paint('not met', RED)}  {feature}: claimed, and no check of it ran, or one did not pass"
+        yield f"{paint('not met', RED)}  {feature}: claimed, and no check of it was executed, or one did not pass"
     for slug, result in claims.refusals.items():
         if result.status is not Status.PASS:
             yield f"{paint.status(result.status)}  {slug}: {result.message}"
     for feature in claims.unclaimed_passes:
-        yield f"{paint('unclaimed', YELLOW)}  {feature}: not claimed, and all of its checks would pass"
+        yield f"{paint('unclaimed', YELLOW)}  {feature}: passes though not claimed: all of its checks would pass"
 
 
 def failure_lines(catalogue: Catalogue, result: CheckResult, trace: str, replay: str, paint: Paint) -> Iterator[str]:

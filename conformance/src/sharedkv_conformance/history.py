@@ -15,8 +15,10 @@ from sharedkv_conformance.contract.implementation import Implementation, OpenCon
 from sharedkv_conformance.contract.operations import OPERATION_BY_NAME
 from sharedkv_conformance.loss import Loss
 from sharedkv_conformance.marks import Law, Witness
+from sharedkv_conformance.result import MALFORMED
 from sharedkv_conformance.step import Answer, Call, Err, Ok
 from sharedkv_conformance.trace import OPEN, References, TraceHeader, answer_line, header_line
+from sharedkv_conformance.wire.interruption import INTERRUPTION
 
 
 class State(Protocol):
@@ -127,6 +129,8 @@ class History:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *exception: object) -> None:
+        if kind is not None and issubclass(kind, KeyboardInterrupt):
+            return  # nobody waits for an answer, not even to a farewell
         try:
             self.close()
         except Escaped:
@@ -166,6 +170,7 @@ class History:
         `following` are the calls without arguments that come next, for sessions that can send them along.
         """
         first: Answer | None = None
+        INTERRUPTION.check()
         for seat in self.seats:
             if following and isinstance(seat.session, Foresighted):
                 seat.session.announce(following)
@@ -189,6 +194,7 @@ class History:
 
     def close(self) -> None:
         """Close every session; raises `Escaped` for the first that cannot be closed, after the others are."""
+        INTERRUPTION.check()
         escaped: Escaped | None = None
         while self.seats:
             try:
@@ -245,7 +251,7 @@ class History:
     def _malformed(self, error: Malformed) -> Violation:
         law = self.laws[0] if self.laws else None
         statement = law.statement if law else ""
-        message = f"malformed answer: {error}"
+        message = f"{MALFORMED}{error}"
         return Violation(statement, law.name if law else "", [message], self.trace(statement, "", [message]))
 
     def _begin(self, call: Call, written: Mapping[str, Any], rank: int) -> None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sharedkv_conformance.forms.adapter import broken_adapter
+from sharedkv_conformance.forms.claims import claims_told, refusals_told
 from sharedkv_conformance.report_form import CheckForm, ProfileForm, ReportForm, StatementForm
+from sharedkv_conformance.status import importance
 
 FINE = ("pass", "inapplicable", "not-run")
 
@@ -20,10 +23,15 @@ def _lines(report: ReportForm) -> Iterator[str]:
     for profile in report["profiles"]:
         yield from ("", f"**{cell(profile['name'])}**: {cell(profile['headline'])}", "")
         yield from _counts(profile)
+    if (broken := broken_adapter(report)) is not None:
+        yield from ("", f"**{cell(str(broken))}**")
     yield from ("", *_facts(report))
+    if claims := [*claims_told(report)]:
+        yield from ("", "## Claims", "")
+        yield from (f"- **{claim.standing}** {cell(claim.subject)}: {cell(claim.told)}" for claim in claims)
     if failed := [check for check in report["checks"] if check["status"] not in FINE]:
         yield from ("", "## What did not pass")
-        for check in failed:
+        for check in sorted(failed, key=lambda check: importance(check["status"])):
             yield from _failure(check, report)
     yield from ("", "## Statements", "", "| statement | level | verdict | checks |", "|---|---|---|---|")
     for statement in report["statements"]:
@@ -44,6 +52,8 @@ def _facts(report: ReportForm) -> Iterator[str]:
     rfcs = ", ".join(f"{name} {rfc['version']}" for name, rfc in sorted(report["specification"]["rfcs"].items()))
     yield f"- Specification: {cell(rfcs)}; catalogue `{report['specification']['digest'][:12]}`"
     yield f"- Features claimed: {cell(', '.join(report['implementation']['features'])) or 'none'}"
+    if refusals := refusals_told(report):
+        yield f"- Refusals: {refusals}"
     effort = run["effort"]
     bounds = f"{effort['examples']} histories of up to {effort['steps']} calls a property"
     yield f"- Effort: {cell(effort['name'])}, {bounds}"

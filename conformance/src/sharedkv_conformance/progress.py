@@ -9,6 +9,7 @@ from typing import Protocol, TextIO
 
 from sharedkv_conformance.marks import Check
 from sharedkv_conformance.result import CheckResult
+from sharedkv_conformance.status import Status
 
 MINUTE = 60.0
 
@@ -70,6 +71,28 @@ class Line:
             return ""
         seconds = (now - self._begin) / done * (total - done)
         return f"  about {seconds / MINUTE:.0f} min left" if seconds >= 2 * MINUTE else f"  about {seconds:.0f} s left"
+
+
+@dataclass
+class Hints:
+    """Says once what to look at when one check after the other waits in vain for the same."""
+
+    note: Callable[[str], None]
+    _before: str = field(default="", init=False)
+    _told: bool = field(default=False, init=False)
+
+    def started(self, check: Check, number: int, total: int) -> None:
+        """Say nothing."""
+
+    def finished(self, result: CheckResult) -> None:
+        """Compare how a check ended with the one before; what was not executed is passed over."""
+        if result.status in (Status.BLOCKED, Status.INAPPLICABLE, Status.UNMET):
+            return
+        waited_for = result.message.partition(";")[0] if result.status is Status.TIMEOUT else ""
+        if waited_for and waited_for == self._before and not self._told:
+            self._told = True
+            self.note(f"two checks in a row: {waited_for}; is each answer flushed? --time-scale gives more time")
+        self._before = waited_for
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ contract's and not the specification's; a run that executed nothing else has exe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -17,14 +18,17 @@ from sharedkv_conformance.contract.implementation import Description, Session
 from sharedkv_conformance.contract.operations import OPERATION_BY_NAME, OPERATIONS, Operation
 from sharedkv_conformance.description import Described
 from sharedkv_conformance.effort import Effort
-from sharedkv_conformance.execution import execute
 from sharedkv_conformance.loss import Loss
 from sharedkv_conformance.result import CheckResult
+from sharedkv_conformance.runner import InProcess
 from sharedkv_conformance.smoke import BATCH, HAPPY_PATH, OTHER_CALLS, smallest_config
 from sharedkv_conformance.status import Status
 from sharedkv_conformance.verdict import Claims
+from sharedkv_conformance.wire.interruption import INTERRUPTION
 
 PREFIX = "refusal."
+# How a refusal check can end.
+ENDS = frozenset({Status.PASS, Status.FAIL, Status.ERROR, Status.CRASH, Status.TIMEOUT})
 OBSERVATIONS = ("allocation.lanes", "probe.pages")
 
 
@@ -43,6 +47,11 @@ def unclaimed(description: Description) -> tuple[str, ...]:
     return tuple(dict.fromkeys(op.feature for op in OPERATIONS if op.feature not in description.features))
 
 
+def refusal_slugs(description: Description) -> tuple[str, ...]:
+    """Return the slug of every refusal check that an implementation gets."""
+    return tuple(PREFIX + feature for feature in unclaimed(description))
+
+
 def with_refusals(claims: Claims, implementation: Described, catalogue: Catalogue, effort: Effort) -> Claims:
     """Run the refusal check of every feature that is not claimed, and try the checks of those that answered instead."""
     results: dict[str, CheckResult] = {}
@@ -59,6 +68,7 @@ def with_refusals(claims: Claims, implementation: Described, catalogue: Catalogu
             results[slug] = CheckResult(check=slug, status=loss.status, message=str(loss))
         else:
             results[slug] = CheckResult(check=slug, status=Status.PASS, examples=1)
+        INTERRUPTION.check()
     return replace(claims, refusals=results, unclaimed_passes=tuple(passes))
 
 
@@ -70,6 +80,16 @@ def _refuse(implementation: Described, feature: str) -> None:
         raise
     except (Exception, SystemExit) as error:
         raise _Broken(Status.ERROR, f"open raised {_named(error)}") from error
+    try:
+        _refuse_on(session, implementation, feature)
+    except _Broken:
+        with suppress(_Broken, Loss):  # what was found first is what is told
+            _guarded("session.close", session.close)
+        raise
+    _guarded("session.close", session.close)
+
+
+def _refuse_on(session: Session, implementation: Described, feature: str) -> None:
     observed = [OPERATION_BY_NAME[name] for name in OBSERVATIONS if _claims(implementation, name)]
     _hold_pages(implementation, session)
     before = _observed(session, observed)
@@ -77,7 +97,6 @@ def _refuse(implementation: Described, feature: str) -> None:
         _expect_refusal(session, operation)
         if (after := _observed(session, observed)) != before:
             raise _Broken(Status.FAIL, f"{operation.name} was refused, and changed {before} to {after}")
-    _guarded("session.close", session.close)
 
 
 def _claims(implementation: Described, operation: str) -> bool:
@@ -141,13 +160,8 @@ def _would_pass(implementation: Described, feature: str, catalogue: Catalogue, e
     features = implementation.description.features | {feature}
     claiming = replace(implementation, description=replace(implementation.description, features=features))
     checks = [c for c in catalogue.checks if feature in c.required_features and c.required_features <= features]
-    quick = replace(effort, reduce=False)
-    return bool(checks) and all(status is Status.PASS for status in _statuses(claiming, checks, catalogue, quick))
-
-
-def _statuses(claiming: Described, checks: list[Any], catalogue: Catalogue, effort: Effort) -> Iterator[Status]:
-    for check in checks:
-        yield execute(check, claiming, effort, catalogue.witnesses).status
+    executor = InProcess(claiming, replace(effort, reduce=False), catalogue)  # what all would draw is drawn once
+    return bool(checks) and all(executor.execute(check).status is Status.PASS for check in checks)
 
 
 def _named(error: BaseException) -> str:

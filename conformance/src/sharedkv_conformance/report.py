@@ -14,9 +14,11 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from importlib import metadata
 from importlib.resources import files
+from math import isfinite
 from typing import Any, cast
 
 from sharedkv_conformance.catalogue import Catalogue
+from sharedkv_conformance.codec import LARGEST
 from sharedkv_conformance.contract import CONTRACT_VERSION
 from sharedkv_conformance.contract.implementation import Description
 from sharedkv_conformance.effort import Effort
@@ -47,6 +49,7 @@ from sharedkv_conformance.verdict import Claims, ProfileVerdict, StatementVerdic
 
 DISTRIBUTION = "sharedkv"
 LONGEST_MESSAGE = 2000
+LONGEST_EXAMINED = 8 * LONGEST_MESSAGE
 EPOCH_YEAR = 1970
 SEED_NOTE = "none: examples are derandomized, so that equal versions give equal examples"
 
@@ -115,7 +118,7 @@ def render_json(data: Mapping[str, Any]) -> str:
 def parse_report(text: str) -> ReportForm:
     """Parse and validate the text of a report; raises `ReportError` with every problem."""
     try:
-        data = json.loads(text, parse_constant=_no_constant)
+        data = strict_json(text)
     except (ValueError, RecursionError) as error:
         raise ReportError((f"not JSON: {error}",)) from error
     if problems := tuple(_schema_problems(data)):
@@ -124,6 +127,17 @@ def parse_report(text: str) -> ReportForm:
     if problems := tuple(_dangling(report)):
         raise ReportError(problems)
     return report
+
+
+def strict_json(text: str) -> Any:
+    """Return the value of a JSON text that every reader reads alike; raises ValueError or RecursionError."""
+    return json.loads(
+        text,
+        parse_constant=_no_constant,
+        parse_float=_finite,
+        parse_int=_of_64_bits,
+        object_pairs_hook=_without_repetition,
+    )
 
 
 def report_schema() -> dict[str, Any]:
@@ -177,6 +191,31 @@ def _is_time(text: str) -> bool:
         return datetime.fromisoformat(text).year >= EPOCH_YEAR
     except ValueError:
         return False
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not isfinite(number):
+        _no_constant(text)
+    return number
+
+
+def _of_64_bits(text: str) -> int:
+    number = int(text)
+    if not -LARGEST <= number < LARGEST:
+        message = f"{text[:20]}... has more than 64 bits"
+        raise ValueError(message)
+    return number
+
+
+def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object; readers do not agree on what one with a repeated name says."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        message = f"{next(name for name in names if names.count(name) > 1)!r} stands twice in an object"
+        raise ValueError(message)
+    return found
 
 
 def _no_constant(name: str) -> None:
@@ -274,7 +313,7 @@ def claims_form(claims: Claims, redaction: Redaction) -> ClaimsForm:
         "not_met": list(claims.not_met),
         "unclaimed_passes": list(claims.unclaimed_passes),
         "refusals": [
-            {"check": slug, "status": str(found.status), "message": _cut(redaction(found.message), LONGEST_MESSAGE)}
+            {"check": slug, "status": str(found.status), "message": _published(found.message, redaction)}
             for slug, found in claims.refusals.items()
         ],
     }
@@ -309,7 +348,7 @@ def check_form(check: Check, results: Mapping[str, CheckResult], circumstances: 
         "statements": list(check.statements),
         "cases": list(check.cases),
         "status": str(result.status),
-        "message": _cut(redaction(result.message), LONGEST_MESSAGE),
+        "message": _published(result.message, redaction),
         "statement": result.statement,
         "law": result.law,
         "examples": result.examples,
@@ -319,6 +358,11 @@ def check_form(check: Check, results: Mapping[str, CheckResult], circumstances: 
         "known": None if entry is None else {"expect": entry.expect, "message": entry.message, "issue": entry.issue},
         "repeats": None if repeats is None else {"tries": repeats.tries, "failed": repeats.failed},
     }
+
+
+def _published(message: str, redaction: Redaction) -> str:
+    """Return a message as a report may hold it; of an endless one only the beginning is looked at."""
+    return redaction(_cut(redaction(message[:LONGEST_EXAMINED]), LONGEST_MESSAGE))  # what was cut in two is taken out
 
 
 def _cut(text: str, longest: int) -> str:

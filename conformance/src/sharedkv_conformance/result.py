@@ -8,6 +8,11 @@ from typing import Any
 
 from sharedkv_conformance.status import Status
 
+# What a message says where the adapter is at fault: an answer without the contract's shape, or a misspoken wire.
+MALFORMED = "malformed answer: "
+UNREADABLE, UNASKED = "no message of the wire", "an answer to what was not asked"
+MISUSED = "Remote: protocol: "
+
 
 @dataclass(frozen=True, kw_only=True)
 class Repeats:

@@ -30,6 +30,7 @@ from sharedkv_conformance.verdict import (
     statement_verdicts,
     verdict_in,
 )
+from sharedkv_conformance.wire.interruption import INTERRUPTION
 
 
 class Executor(Protocol):
@@ -109,7 +110,10 @@ def run(
     clock: Callable[[], float],
     profile: Profile = FULL,
 ) -> Run:
-    """Run the selected checks in catalogue order; `clock` returns seconds."""
+    """Run the selected checks in catalogue order; `clock` returns seconds.
+
+    Raises `KeyboardInterrupt` where an interruption came, whatever became of it: what a check met then is no result.
+    """
     selected = [check for check in catalogue.checks if selection.selects(check)]
     results: dict[str, CheckResult] = {}
     seconds: dict[str, float] = {}
@@ -120,6 +124,7 @@ def run(
         progress.started(check, selected.index(check) + 1, len(selected))
         begin = clock()
         results[check.slug] = _unexecuted(check, executor.description, results) or executor.execute(check)
+        INTERRUPTION.check()
         seconds[check.slug] = clock() - begin
         progress.finished(results[check.slug])
     verdicts = statement_verdicts(catalogue, executor.description, results)

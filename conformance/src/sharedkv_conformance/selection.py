@@ -46,9 +46,11 @@ class Selection:
         )
 
     def checked(self, catalogue: Catalogue) -> Selection:
-        """Return the selection itself, or raise `SelectionError` when a filter can match nothing."""
+        """Return the selection itself, or raise `SelectionError` when it can match nothing."""
         if problems := tuple(self._problems(catalogue)):
             raise SelectionError(problems)
+        if not any(self.selects(check) for check in catalogue.checks):
+            raise SelectionError(("no check is selected by every filter; each kind of filter narrows the others",))
         return self
 
     def _problems(self, catalogue: Catalogue) -> Iterator[str]:

@@ -56,6 +56,27 @@ ORDER: tuple[Status, ...] = (
 )
 
 
+# What is at the root of what: where a program crashes nothing else can hold, and what is blocked says nothing itself.
+CAUSES_FIRST: tuple[Status, ...] = (
+    Status.HARNESS_ERROR,
+    Status.CRASH,
+    Status.TIMEOUT,
+    Status.ERROR,
+    Status.FAIL,
+    Status.VACUOUS,
+    Status.UNMET,
+    Status.BLOCKED,
+    Status.INAPPLICABLE,
+    Status.NOT_RUN,
+    Status.PASS,
+)
+
+
+def importance(status: str) -> int:
+    """Return the place of a status where causes are told before consequences."""
+    return CAUSES_FIRST.index(Status(status))
+
+
 def worst(statuses: list[Status]) -> Status:
     """Return the worst of some statuses."""
     return max(statuses, key=ORDER.index)

@@ -20,6 +20,7 @@ from sharedkv_conformance.report import (
     parse_report,
     run_form,
     specification_form,
+    strict_json,
     suite_form,
 )
 from sharedkv_conformance.report_form import REPORT_VERSION, ReportForm
@@ -84,15 +85,17 @@ def is_stream(text: str) -> bool:
 
 def parse_stream(text: str) -> ReportForm:
     """Return the report of a whole stream; raises `ReportError`, also for one that was cut off."""
-    head, *lines = [_object(number, line) for number, line in enumerate(text.splitlines(), 1)]
-    if head.get("stream") != 1:
+    head, *lines = [_object(number, line) for number, line in enumerate(text.removesuffix("\n").split("\n"), 1)]
+    if type(head.get("stream")) is not int or head["stream"] != 1:
         raise ReportError((f"line 1: wanted a header of stream version 1, found {head.get('stream')!r}",))
     if not lines or "footer" not in lines[-1]:
         checks = sum("check" in line for line in lines)
         raise ReportError((f"cut off: no footer after {checks} checks; the run did not come to its end",))
     *events, foot = lines
-    if odd := [number for number, line in enumerate(events, 2) if set(line) != {"check"}]:
-        raise ReportError(tuple(f"line {number}: wanted a check alone" for number in odd))
+    if strange := [number for number, line in enumerate(events, 2) if set(line) != {"check"}]:
+        raise ReportError(tuple(f"line {number}: wanted a check alone" for number in strange))
+    if odd := sorted((set(head) - {"stream", *HEAD}) | (set(foot) - {"footer", "checks"})):
+        raise ReportError((f"wanted no {odd[0]!r} in the header or beside the footer",))
     if foot.get("checks") != len(events) or not isinstance(foot["footer"], dict):
         raise ReportError((f"the footer counts {foot.get('checks')!r} checks, there are {len(events)}",))
     whole = {
@@ -110,7 +113,7 @@ def parse_any(text: str) -> ReportForm:
 
 def _object(number: int, line: str) -> dict[str, Any]:
     try:
-        found = json.loads(line)
+        found = strict_json(line)
     except (ValueError, RecursionError) as error:
         raise ReportError((f"line {number}: not JSON: {error}",)) from error
     if not isinstance(found, dict):

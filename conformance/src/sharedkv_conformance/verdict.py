@@ -74,8 +74,10 @@ class ProfileVerdict:
     def headline(self, *, strict: bool = False) -> str:
         """Return the verdict in one line."""
         proven, applicable = self.must[Verdict.PASS], sum(self.must.values())
-        named = "" if self.name == FULL.name else f" to {self.name}"
-        words = [f"{self.strict if strict else self.conformance}{named}, {proven} of {applicable} MUST proven"]
+        verdict = self.strict if strict else self.conformance
+        of = "for" if verdict is Conformance.INCOMPLETE else "to"
+        named = "" if self.name == FULL.name else f" {of} {self.name}"
+        words = [f"{verdict}{named}, {proven} of {applicable} MUST proven"]
         if strict:
             words.append(f"{self.should[Verdict.PASS]} of {sum(self.should.values())} SHOULD")
         words.append(f"{sum(self.excluded.values())} excluded")

@@ -10,9 +10,12 @@ import multiprocessing
 import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from threading import Thread
 from typing import Any, Self
 
 from sharedkv_conformance.contract.implementation import Description
@@ -20,8 +23,10 @@ from sharedkv_conformance.marks import Check
 from sharedkv_conformance.result import CheckResult
 from sharedkv_conformance.runner import Executor
 from sharedkv_conformance.status import Status
+from sharedkv_conformance.wire.interruption import INTERRUPTION, uninterrupted
 
 PATIENCE_SECONDS = 5.0
+BLOCKED = frozenset({signal.SIGINT})
 Factory = Callable[[], Executor]
 
 
@@ -41,6 +46,11 @@ class _Unusable:
     """What a worker answers when it cannot begin."""
 
     problem: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Interrupted:
+    """What a worker answers when it was asked to end: what its check met then is no result."""
 
 
 @dataclass
@@ -129,6 +139,8 @@ class Workers:
             return
         if isinstance(answer, _Unusable):
             raise WorkerError(answer.problem)
+        if isinstance(answer, _Interrupted):
+            raise KeyboardInterrupt
         if check is not None and isinstance(answer, CheckResult):
             self._results[check.slug] = answer
         worker.check = None
@@ -146,23 +158,55 @@ class Workers:
     def _started(self) -> _Worker:
         ours, theirs = self._context.Pipe()
         process = self._context.Process(target=_work, args=(theirs, self._factory), daemon=True)
-        process.start()
+        with uninterrupted(), _blocked_interruption():
+            process.start()
         theirs.close()
         return _Worker(process=process, pipe=ours)
 
 
 def _work(pipe: Connection, factory: Factory) -> None:
     """Execute what comes through the pipe until it is closed."""
+    Thread(target=_end_with_parent, daemon=True, name="kvconform-parent").start()
+    try:
+        with INTERRUPTION.awaited():
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, BLOCKED)
+            _execute_all(pipe, factory)
+    except (EOFError, BrokenPipeError, KeyboardInterrupt) as end:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # from here on there is nothing to interrupt but the end
+        if isinstance(end, KeyboardInterrupt):
+            with suppress(OSError):
+                pipe.send(_Interrupted())
+
+
+def _execute_all(pipe: Connection, factory: Factory) -> None:
     try:
         executor = factory()
     except (Exception, SystemExit) as error:  # noqa: BLE001 - told to whoever waits for this process
+        INTERRUPTION.check()
         pipe.send(_Unusable(problem=str(error) or type(error).__name__))
         return
+    while True:
+        result = executor.execute(pipe.recv())
+        INTERRUPTION.check()
+        pipe.send(result)
+
+
+@contextmanager
+def _blocked_interruption() -> Iterator[None]:
+    """Start a process that an interruption waits for: until it knows how to take one, it would end with a traceback."""
+    resource_tracker.ensure_running()  # it is started with the first process otherwise, and takes the block away
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, BLOCKED)
     try:
-        while True:
-            pipe.send(executor.execute(pipe.recv()))
-    except (EOFError, BrokenPipeError, KeyboardInterrupt):
-        return
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _end_with_parent() -> None:
+    """End this process when who started it was killed: nobody will read what it finds, and it may hang in a call."""
+    if (parent := multiprocessing.parent_process()) is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _send(worker: _Worker, check: Check) -> None:

@@ -21,6 +21,7 @@ from sharedkv_conformance.exits import CommandError, Exit
 from sharedkv_conformance.known.tracing import Repeating, TraceFirst
 from sharedkv_conformance.marks import Check
 from sharedkv_conformance.redaction import Redaction, redaction_for
+from sharedkv_conformance.report import LONGEST_EXAMINED
 from sharedkv_conformance.result import CheckResult
 from sharedkv_conformance.runner import Executor, InProcess
 from sharedkv_conformance.selection import Selection
@@ -58,7 +59,7 @@ class Redacting:
     def execute(self, check: Check) -> CheckResult:
         """Run one check."""
         result = self._inner.execute(check)
-        return replace(result, message=self._redaction(result.message))
+        return replace(result, message=self._redaction(result.message[:LONGEST_EXAMINED]))
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 
-from sharedkv_conformance.commands.terminal import Terminal, read_text
+from sharedkv_conformance.commands.terminal import Terminal, read_text, refuse_overwriting
 from sharedkv_conformance.exits import CommandError, Exit
 from sharedkv_conformance.report import ReportError
 from sharedkv_conformance.report_form import ReportForm
@@ -27,6 +27,8 @@ FORMS: Mapping[str, str] = {
 
 def report_command(options: Namespace, terminal: Terminal) -> Exit:
     """Validate a report and print it, or write it, in another form."""
+    written = {} if options.output is None else {f"--output {options.output}": options.output}
+    refuse_overwriting({"the report": options.report}, written, terminal)
     text = rendered(read_report(options.report, terminal), options.format)
     if options.output is not None:
         terminal.write_file(options.output, text)

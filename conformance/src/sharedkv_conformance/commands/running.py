@@ -16,17 +16,18 @@ from pathlib import Path
 from sharedkv_conformance.catalogue import Catalogue, load_catalogue
 from sharedkv_conformance.commands.executing import Job, executor_for
 from sharedkv_conformance.commands.known import known_for_run, today, traces_of
-from sharedkv_conformance.commands.terminal import Terminal, opened
-from sharedkv_conformance.console import claim_lines, failure_lines, result_lines
+from sharedkv_conformance.commands.terminal import Terminal, opened, refuse_overwriting
+from sharedkv_conformance.console import BOLD, claim_lines, failure_lines, result_lines
 from sharedkv_conformance.description import Described
 from sharedkv_conformance.effort import DEEP, EFFORTS, LARGEST_SEED, Effort
 from sharedkv_conformance.exits import CommandError, Exit
+from sharedkv_conformance.forms.adapter import broken_adapter
 from sharedkv_conformance.known.conditions import applying, facts
 from sharedkv_conformance.known.entry import Expectation, KnownError, KnownFailure, KnownFailures
 from sharedkv_conformance.known.expectation import Expectations
 from sharedkv_conformance.markdown import render_markdown
 from sharedkv_conformance.profiles import Profile, ProfileError, load_profiles, profile_named
-from sharedkv_conformance.progress import Several, progress_on
+from sharedkv_conformance.progress import Hints, Several, progress_on
 from sharedkv_conformance.redaction import redaction_for
 from sharedkv_conformance.refusals import with_refusals
 from sharedkv_conformance.report import (
@@ -42,10 +43,11 @@ from sharedkv_conformance.report import (
 from sharedkv_conformance.report_form import CheckForm, ImplementationForm, ReportForm
 from sharedkv_conformance.runner import Progress, Run, run
 from sharedkv_conformance.selection import Selection, SelectionError
-from sharedkv_conformance.status import Status
+from sharedkv_conformance.status import Status, importance
 from sharedkv_conformance.stream import Stream
 from sharedkv_conformance.traces import shown_path, write_traces
 from sharedkv_conformance.verdict import EXPECTED_STATUSES, Conformance
+from sharedkv_conformance.wire.interruption import INTERRUPTION
 
 
 def run_command(options: Namespace, terminal: Terminal) -> Exit:
@@ -57,10 +59,11 @@ def run_command(options: Namespace, terminal: Terminal) -> Exit:
     effort = _effort(options, terminal)
     circumstances = _circumstances(options, catalogue, implementation, effort, selection, terminal)
     job = _job(options, effort, circumstances, terminal)
+    _refuse_shared_files(options, circumstances, terminal)
     if options.output is not None:
         terminal.remove_file(options.output)
     with ExitStack() as stack:
-        shown: list[Progress] = [progress_on(terminal.err, terminal.columns)]
+        shown: list[Progress] = [progress_on(terminal.err, terminal.columns), Hints(terminal.note)]
         stream = _stream(options, catalogue, circumstances, terminal, stack)
         if stream is not None:
             stream.begin(implementation.description, selection)
@@ -78,6 +81,7 @@ def run_command(options: Namespace, terminal: Terminal) -> Exit:
             finished = replace(finished, claims=with_refusals(finished.claims, implementation, catalogue, effort))
         traces = _write_traces(finished, options, circumstances, terminal)
         report = report_of(finished, catalogue, circumstances)
+        INTERRUPTION.check()
         if stream is not None:
             stream.end(report)
     if options.output is not None:
@@ -85,6 +89,15 @@ def run_command(options: Namespace, terminal: Terminal) -> Exit:
     terminal.say(_shown(options, finished, catalogue, report, traces, terminal))
     as_expected = _is_as_expected(finished, catalogue, report)
     return exit_code(finished, strict=options.strict, enforce=options.enforce, as_expected=as_expected)
+
+
+def _refuse_shared_files(options: Namespace, circumstances: Circumstances, terminal: Terminal) -> None:
+    """Refuse to write over what is read, or over what is written: raises `CommandError` before anything is touched."""
+    entries = circumstances.known.entries if circumstances.known else ()
+    read = {f"--known {options.known}": options.known} if options.known else {}
+    read |= {f"the trace of {e.check}": options.known.parent / e.trace for e in entries if e.trace}
+    written = {f"--{name} {path}": path for name in ("output", "stream") if (path := getattr(options, name))}
+    refuse_overwriting(read, written, terminal)
 
 
 def _effort(options: Namespace, terminal: Terminal) -> Effort:
@@ -221,7 +234,7 @@ def _profile(name: str, catalogue: Catalogue) -> Profile:
     try:
         return profile_named(name, catalogue.specification, load_profiles())
     except ProfileError as error:
-        raise CommandError(Exit.USAGE, str(error)) from error
+        raise CommandError(Exit.USAGE, f"--profile: {'; '.join(error.problems)}") from error
 
 
 def _write_traces(
@@ -263,14 +276,20 @@ def _text(
 ) -> Iterator[str]:
     yield from result_lines(catalogue, finished.results, terminal.paint)
     known = {check["check"]: check for check in report["checks"] if check["known"] is not None}
-    for slug, result in finished.results.items():
-        is_known = slug in known and known[slug]["expectation"] == Expectation.AS_EXPECTED
-        if is_known or result.status in EXPECTED_STATUSES or result.status is Status.NOT_RUN:
+    broken = broken_adapter(report)
+    if broken is not None:
+        yield from ("", terminal.paint(str(broken), BOLD))
+    repeated = broken.checks[1:] if broken is not None else ()
+    for result in sorted(finished.results.values(), key=lambda result: importance(result.status)):
+        is_known = result.check in known and known[result.check]["expectation"] == Expectation.AS_EXPECTED
+        if is_known or result.check in repeated or result.status in (*EXPECTED_STATUSES, Status.NOT_RUN):
             continue
-        trace = str(traces.get(slug, ""))
+        trace = str(traces.get(result.check, ""))
         yield ""
         replay = f"kvconform replay {trace} --impl {shlex.quote(options.impl)}"
         yield from failure_lines(catalogue, result, trace, replay, terminal.paint)
+    if repeated:
+        yield from ("", f"broken adapter, told above, as well: {', '.join(repeated)}")
     if known:
         yield ""
         yield from (_known_line(check) for check in known.values())

@@ -17,7 +17,7 @@ def smoke_command(options: Namespace, terminal: Terminal) -> Exit:
     """Look at the adapter and say what is not as the contract wants it."""
     implementation = opened(options.impl, terminal, options.time_scale)
     of_adapter = of_implementation = 0
-    for finding in _validated(implementation) if options.validate else smoke(implementation):
+    for finding in _validated(implementation) if options.validate else _smoked(implementation):
         of_adapter += bool(finding.problem) and finding.is_of_adapter
         of_implementation += bool(finding.problem) and not finding.is_of_adapter
         word = terminal.paint("wrong", "31") if finding.problem else terminal.paint("ok   ", "32")
@@ -35,6 +35,13 @@ def smoke_command(options: Namespace, terminal: Terminal) -> Exit:
     return Exit.AS_EXPECTED
 
 
+def _smoked(described: Described) -> Iterator[Finding]:
+    """Look at the adapter, and at how a program ends when it is asked to."""
+    yield from smoke(described)
+    if isinstance(described.implementation, WireImplementation):
+        yield Finding(subject="shutdown", problem=described.implementation.shut_down())
+
+
 def _validated(described: Described) -> Iterator[Finding]:
     """Look at the adapter over a new connection, and at each message of it."""
     from sharedkv_conformance.wire.watch import Watcher  # noqa: PLC0415 - jsonschema, only when asked for
@@ -50,7 +57,7 @@ def _validated(described: Described) -> Iterator[Finding]:
     except Loss as loss:
         yield Finding(subject="hello", problem=str(loss))
         return
-    yield from smoke(described)
+    yield from _smoked(described)
     messages = f"{watcher.sent} messages to it and {watcher.received} from it are held against the schema"
     yield Finding(subject=f"wire: {messages}" + (", and wrong are:" if watcher.problems else ""))
     for problem in watcher.problems:

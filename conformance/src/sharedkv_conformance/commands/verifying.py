@@ -8,6 +8,7 @@ from sharedkv_conformance.catalogue import load_catalogue
 from sharedkv_conformance.commands.reporting import read_report
 from sharedkv_conformance.commands.terminal import Terminal
 from sharedkv_conformance.exits import Exit
+from sharedkv_conformance.status import Status
 from sharedkv_conformance.verification import verification_problems
 
 
@@ -20,4 +21,7 @@ def verify_command(options: Namespace, terminal: Terminal) -> Exit:
         return Exit.UNEXPECTED
     implementation, profile = report["implementation"], report["profiles"][0]
     terminal.say(f"verified: {implementation['name']} {implementation['version']}: {profile['headline']}")
+    for refusal in report["claims"]["refusals"]:
+        if refusal["status"] != Status.PASS:
+            terminal.say(f"not refused: {refusal['check']} ended with {refusal['status']}: {refusal['message']}")
     return Exit.AS_EXPECTED

@@ -13,9 +13,11 @@ from importlib.resources import files
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from sharedkv_conformance.report_form import CheckForm, ClaimsForm, ReportForm, StatementForm
+from sharedkv_conformance.forms.adapter import broken_adapter
+from sharedkv_conformance.forms.claims import claims_told, refusals_told
+from sharedkv_conformance.report_form import CheckForm, ReportForm, StatementForm
+from sharedkv_conformance.status import importance
 
-NO_CLAIMS = ClaimsForm(not_met=[], unclaimed_passes=[], refusals=[])
 QUIET = ("pass", "inapplicable", "not-run")
 GLYPHS = {"pass": "✓", "excluded": "-", "inapplicable": "-", "not-run": "-", "unproven": "?", "untested": "?"}
 
@@ -43,16 +45,19 @@ def render_page(report: ReportForm) -> str:
     """Return a report as HTML; equal reports give equal text."""
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters["trace"] = trace_text
-    claims = report.get("claims") or NO_CLAIMS
     page = environment.from_string(_part("page.html.j2"))
     return page.render(
         report=report,
         profile=report["profiles"][0],
-        claims=claims,
-        refused_badly=[refusal for refusal in claims["refusals"] if refusal["status"] != "pass"],
+        claims=[*claims_told(report)],
+        refusals=refusals_told(report),
         sections=tuple(sections(report)),
         checks={check["check"]: check for check in report["checks"]},
-        failed=[check for check in report["checks"] if check["status"] not in QUIET],
+        broken=broken_adapter(report),
+        failed=sorted(
+            (check for check in report["checks"] if check["status"] not in QUIET),
+            key=lambda check: importance(check["status"]),
+        ),
         verdicts=sorted({statement["verdict"] for statement in report["statements"]}, key=_importance),
         glyphs=GLYPHS,
         style=Markup(_part("page.css")),  # noqa: S704 - files of this package

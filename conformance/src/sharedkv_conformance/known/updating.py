@@ -5,11 +5,13 @@ Keeps comments, order and layout. Knows nothing of files; refuses what a filtere
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import tomlkit
+from tomlkit.items import AoT
 
 from sharedkv_conformance.known.conditions import applies, facts
 from sharedkv_conformance.known.entry import FLAKY, KnownError, KnownFailure
@@ -18,6 +20,7 @@ from sharedkv_conformance.known.reading import parse_known
 from sharedkv_conformance.report_form import CheckForm, ReportForm
 
 LONGEST_PREFIX = 120
+LASTING = re.compile(r"""(RFC-[0-9]+:C-[A-Z0-9-]+\#S[0-9]+:[ ])?[^0-9\[\](){}<>"'`;]*""", re.VERBOSE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +77,8 @@ def _revised(
             continue
         if check["status"] == "pass" and not entry.is_flaky:
             del document["known"][index]
+            if not document["known"]:  # an empty list would be written before the first comment
+                del document["known"]
             yield f"removed {entry.check}: it passes"
         elif check["status"] in FAILED and not _is_as_listed(entry, check):
             table = document["known"][index]
@@ -89,17 +94,23 @@ def _is_as_listed(entry: KnownFailure, check: CheckForm) -> bool:
 
 def _added(document: Any, new: list[CheckForm], issue: str) -> Iterator[str]:
     for check in new:
-        table = tomlkit.table()
+        if "known" not in document:
+            document["known"] = tomlkit.aot()
+        table: Any = tomlkit.table() if isinstance(document["known"], AoT) else tomlkit.inline_table()
         table["check"] = check["check"]
         table["expect"] = check["status"]
         table["message"] = prefix(check["message"])
         table["issue"] = issue
-        if "known" not in document:
-            document["known"] = tomlkit.aot()
         document["known"].append(table)
         yield f"added {check['check']}: {check['status']}, {prefix(check['message'])}"
 
 
 def prefix(message: str) -> str:
-    """Return how a message begins, as far as it is likely to stay: its first line, cut."""
-    return message.partition("\n")[0][:LONGEST_PREFIX].rstrip() or "-"
+    """Return how a message begins, as far as it is likely to stay: the statement, and words up to the first value.
+
+    Which pages and how many a failure names depends on the history that showed it, and the history of a listed
+    failure is not reduced.
+    """
+    line = message.partition("\n")[0][:LONGEST_PREFIX]
+    stays = LASTING.match(line)
+    return (stays.group().rstrip() if stays else "") or line.rstrip() or "-"

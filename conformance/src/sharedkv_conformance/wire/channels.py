@@ -49,6 +49,16 @@ class Channel:
         self._either = select.poll()
         self._either.register(reading, select.POLLIN)
         self._either.register(writing, select.POLLOUT | (select.POLLIN if writing == reading else 0))
+        self._end = -1
+
+    def end_with(self, descriptor: int) -> None:
+        """Take it that nobody is there once a descriptor is readable, which is owned from now on.
+
+        The descriptors alone do not tell: what a program has started may hold them when it is gone.
+        """
+        self._end = descriptor
+        for poll in (self._readable, self._either):
+            poll.register(descriptor, select.POLLIN)
 
     def send(self, lines: bytes) -> None:
         """Hand over lines; what the other end does not take now is sent while lines are awaited.
@@ -73,9 +83,9 @@ class Channel:
 
     def close(self) -> None:
         """Give up both descriptors."""
-        for descriptor in {self._reading, self._writing} - {-1}:
+        for descriptor in {self._reading, self._writing, self._end} - {-1}:
             os.close(descriptor)
-        self._reading = self._writing = -1
+        self._reading = self._writing = self._end = -1
 
     def _await(self, deadline: float) -> None:
         while not self._lines:
@@ -86,8 +96,19 @@ class Channel:
             events = poll.poll(None if left == float("inf") else left * 1000)
             if self._unsent:
                 self._push()
-            if any(descriptor == self._reading and event & ~select.POLLOUT for descriptor, event in events):
+            if self._is_readable(events):
                 self._pull()
+            elif any(descriptor == self._end for descriptor, _ in events):
+                self._pull_the_last()
+
+    def _is_readable(self, events: list[tuple[int, int]]) -> bool:
+        return any(descriptor == self._reading and event & ~select.POLLOUT for descriptor, event in events)
+
+    def _pull_the_last(self) -> None:
+        """Read what was written before the end: it may have come after we looked, and before we saw the end."""
+        if not self._is_readable(self._readable.poll(0)):
+            raise Closed
+        self._pull()
 
     def _push(self) -> None:
         try:

@@ -7,13 +7,15 @@ know sessions, or which operations there are.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from sharedkv_conformance.codec import Malformed
 from sharedkv_conformance.contract import CONTRACT_VERSION
 from sharedkv_conformance.contract.errors import Unsupported
+from sharedkv_conformance.contract.implementation import Description
 from sharedkv_conformance.loss import Loss
+from sharedkv_conformance.result import UNASKED, UNREADABLE
 from sharedkv_conformance.status import Status
 from sharedkv_conformance.wire.bulk import BulkFile
 from sharedkv_conformance.wire.channels import Closed, Late, TooLong
@@ -31,6 +33,9 @@ from sharedkv_conformance.wire.messages import (
 )
 from sharedkv_conformance.wire.process import Peer
 
+DESCRIBED = frozenset(field.name for field in fields(Description))
+# So many requests leave together.
+PART = 32
 Watch = Callable[[bytes], None]
 
 
@@ -68,6 +73,7 @@ class Connection:
         self.peer = peer
         self.bulk = bulk
         self.lost: Loss | None = None
+        self._interrupted = False
         self._budgets = budgets
         self._watch = watch
         self._next = 1
@@ -85,24 +91,32 @@ class Connection:
         said = answer.value if answer.kind is Kind.OK else None
         if not isinstance(said, dict) or set(said) != {"wire", "description"}:
             raise self._lose(Status.ERROR, f"it did not say hello: {answer.kind} {answer.value!r}")
-        if said["wire"] != WIRE_VERSION:
+        if type(said["wire"]) is not int or said["wire"] != WIRE_VERSION:
             raise self._lose(Status.ERROR, f"it speaks wire version {said['wire']!r}, the suite {WIRE_VERSION}")
-        return said["description"]
+        description = said["description"]
+        if isinstance(description, dict) and (odd := description.keys() - DESCRIBED):
+            raise self._lose(Status.ERROR, f"its description has a key that there is none of: {min(odd)!r}")
+        return description
 
     def post(self, requests: Sequence[Request]) -> list[int]:
-        """Send requests in one go and return their ids; raises `Loss` when there is nobody any more."""
-        if self.lost is not None:
-            raise self.lost
+        """Send requests without waiting for an answer and return their ids; raises `Loss` when nobody is there.
+
+        Of many requests the first are on their way while the last are written.
+        """
+        self._expect_peer()
         if self.bulk is not None and not self._pending:
             self.bulk.reset()
         numbers = list(range(self._next, self._next + len(requests)))
         self._next += len(requests)
-        lines = []
+        lines: list[bytes] = []
         for number, request in zip(numbers, requests, strict=True):
             self._pending[number] = request.op
             line = request_line(number, request.op, request.args, request.session)
             self._watch(line)
             lines.append(line)
+            if len(lines) == PART:
+                self.peer.channel.send(b"".join(lines))
+                lines.clear()
         self.peer.channel.send(b"".join(lines))
         return numbers
 
@@ -131,11 +145,18 @@ class Connection:
                 self._forgotten.add(number)
 
     def _awaited(self, number: int, within_s: float) -> Answer:
-        if self.lost is not None and number not in self._come:
-            raise self.lost
+        if number not in self._come:
+            self._expect_peer()
         while number not in self._come:
             self._take(self._line(number, within_s), self._pending[number])
         return self._come.pop(number)
+
+    def _expect_peer(self) -> None:
+        """Raise why nobody is there; that we were interrupted is no fault of the other end, and no `Loss`."""
+        if self._interrupted:
+            raise KeyboardInterrupt
+        if self.lost is not None:
+            raise self.lost
 
     def _line(self, number: int, within_s: float) -> bytes:
         op = self._pending[number]
@@ -150,6 +171,7 @@ class Connection:
         except TooLong as error:
             raise self._lose(Status.ERROR, f"the answer to {op} does not end: {shortened(error.begin)}") from None
         except BaseException:  # interrupted: nobody must wait for the program again, not even to close a session
+            self._interrupted = True
             self._lose(Status.ERROR, f"interrupted while {op} ran")
             raise
         self._watch(line)
@@ -161,9 +183,9 @@ class Connection:
             if self.bulk is not None and b'"bulk"' in line:
                 answer = Answer(answer.id, answer.kind, self.bulk.resolve(answer.value))
         except (Unreadable, Malformed) as error:
-            raise self._lose(Status.ERROR, f"no message of the wire, but an answer to {op} is due: {error}") from None
+            raise self._lose(Status.ERROR, f"{UNREADABLE}, but an answer to {op} is due: {error}") from None
         if self._pending.pop(answer.id, None) is None:
-            problem = f"an answer to what was not asked, but one to {op} is due: {shortened(line)}"
+            problem = f"{UNASKED}, but one to {op} is due: {shortened(line)}"
             raise self._lose(Status.ERROR, problem)
         if answer.id in self._forgotten:
             self._forgotten.remove(answer.id)

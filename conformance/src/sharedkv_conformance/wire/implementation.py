@@ -10,13 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from sharedkv_conformance.codec import Malformed, decode, encode
+from sharedkv_conformance.contract.errors import ContractError
 from sharedkv_conformance.contract.implementation import Description, OpenConfig
 from sharedkv_conformance.contract.operations import OPERATION_BY_NAME, Operation
 from sharedkv_conformance.loss import Loss
 from sharedkv_conformance.status import Status
 from sharedkv_conformance.wire.bulk import BulkFile
 from sharedkv_conformance.wire.client import Budgets, Connection, Request, Watch, _unwatched
-from sharedkv_conformance.wire.messages import CLOSE, OPEN
+from sharedkv_conformance.wire.messages import CLOSE, OPEN, SHUTDOWN, Remote
 from sharedkv_conformance.wire.process import Peer
 
 
@@ -82,7 +83,8 @@ class WireSession:
         if self._connection.lost is None:
             self._let_go()
             (number,) = self._connection.post([self._request(CLOSE, None)])
-            self._connection.result(number)
+            if (answer := self._connection.result(number)) is not None:
+                raise Remote("protocol", f"the answer to close: wanted null, found {answer!r:.160}")
 
     def _posted(self, operation: Operation, args: Mapping[str, Any]) -> int:
         """Return the id under which the call was sent, perhaps with an earlier one."""
@@ -161,6 +163,20 @@ class WireImplementation:
         if self._connection is not None:
             self._connection.peer.close()
             self._connection = None
+
+    def shut_down(self) -> str:
+        """Ask a program that was started for us to end, and return what is wrong with how it does."""
+        connection, self._connection = self._connection, None
+        if connection is None or connection.lost is not None or not connection.peer.is_ours:
+            return ""
+        try:
+            (number,) = connection.post([Request(op=SHUTDOWN)])
+            answer = connection.result(number)
+        except (Loss, Remote, ContractError) as error:
+            connection.peer.end()
+            return str(error)
+        left = connection.peer.left(self._budgets.call_s)
+        return f"wanted null, found {answer!r:.160}" if answer is not None else left
 
     def _connected(self) -> Connection:
         try:

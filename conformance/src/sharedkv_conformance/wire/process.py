@@ -8,19 +8,23 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from threading import Lock, Thread, current_thread, main_thread
+from threading import Lock, Thread
 from typing import IO, Protocol
 
 from sharedkv_conformance.wire.channels import Channel, Closed, Late, TooLong, attached, pipes
+from sharedkv_conformance.wire.interruption import uninterrupted
+from sharedkv_conformance.wire.lifeline import Lifeline
 from sharedkv_conformance.wire.messages import READ_VARIABLE, SHUTDOWN, WRITE_VARIABLE, request_line
 
 TAIL_BYTES = 2_000
 CHUNK = 1 << 16
 END_S = 1.0
+LONGEST_WAIT_S = 1e6
 LAST_REQUEST = 1 << 53
 
 
@@ -32,6 +36,10 @@ class Peer(Protocol):
         """Return the way to it."""
 
     @property
+    def is_ours(self) -> bool:
+        """Say whether it was started for us, and has to end when we are done."""
+
+    @property
     def close(self) -> Callable[[], object]:
         """Leave it in peace: a program that was started for us is asked to end, and made to."""
 
@@ -40,6 +48,9 @@ class Peer(Protocol):
 
     def autopsy(self) -> str:
         """Say how it ended, now that it no longer answers; an end is made of what still runs."""
+
+    def left(self, within_s: float) -> str:
+        """Wait for the end that it has promised, and say what is wrong with it; what still runs is ended."""
 
     def tail(self) -> str:
         """Return the end of what it logged."""
@@ -72,14 +83,17 @@ class Drain:
 
 
 class Program:
-    """A started program. It is ended when it is closed, forgotten, or when this process ends."""
+    """A started program. It is ended when it is closed, forgotten, or when this process ends, even by a kill."""
+
+    is_ours = True
 
     def __init__(
         self, arguments: Sequence[str], *, folder: Path, environment: Mapping[str, str], over_stdio: bool = False
     ) -> None:
         self.channel, reading, writing = pipes()
         named = {} if over_stdio else {READ_VARIABLE: str(reading), WRITE_VARIABLE: str(writing)}
-        with _uninterrupted():
+        with uninterrupted():
+            self._lifeline = Lifeline()
             try:
                 self._process = subprocess.Popen(  # noqa: S603 - the user names the program
                     arguments,
@@ -92,12 +106,15 @@ class Program:
                     start_new_session=True,
                 )
             except (OSError, ValueError):
+                self._lifeline.cut()
                 self.channel.close()
                 raise
             finally:
                 os.close(reading)
                 os.close(writing)
-            self.close = weakref.finalize(self, _leave, self._process, self.channel)
+            self.close = weakref.finalize(self, _leave, self._process, self._lifeline, self.channel)
+            self._lifeline.tie(self._process.pid)
+            _tell_end(self._process, self.channel)
         streams = (self._process.stderr, self._process.stdout)
         self._drains = [Drain(stream) for stream in streams if stream is not None]
 
@@ -115,6 +132,15 @@ class Program:
             return f"it closed the wire, and then {self.end()}"
         return self.end()
 
+    def left(self, within_s: float) -> str:
+        """Wait for the end of the program and say what is wrong with it."""
+        try:
+            code = self._process.wait(min(within_s, LONGEST_WAIT_S))
+        except subprocess.TimeoutExpired:
+            return f"it answered, and within {within_s:g} s it did not end; {self.end()}"
+        how = self.end()
+        return "" if code == 0 else f"wanted exit code 0; {how}"
+
     def tail(self) -> str:
         """Return the end of stderr, or of stdout where stderr is empty."""
         for drain in self._drains:
@@ -125,13 +151,15 @@ class Program:
         return ""
 
     def _kill(self) -> None:
-        _kill_group(self._process)
+        _kill_group(self._process, self._lifeline)
         self.close.detach()
         self.channel.close()
 
 
 class Attached:
     """A program that somebody else runs, reached over its socket; it is left alone at the end."""
+
+    is_ours = False
 
     def __init__(self, path: Path, *, within_s: float) -> None:
         self.channel = attached(path, within_s)
@@ -147,29 +175,21 @@ class Attached:
         self.close()
         return "it closed the connection"
 
+    def left(self, within_s: float) -> str:
+        """Find nothing wrong: it may stay."""
+        del within_s
+        return ""
+
     def tail(self) -> str:
         """Return nothing: who runs it has its log."""
         return ""
 
 
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Put off an interruption: between the start of a program and the promise to end it there must be none."""
-    if current_thread() is not main_thread():
-        yield
-        return
-    came: list[int] = []
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    own = [number for number, handler in before.items() if callable(handler)]
-    for number in own:
-        signal.signal(number, lambda arrived, _frame: came.append(arrived))
-    try:
-        yield
-    finally:
-        for number in own:
-            signal.signal(number, before[number])
-        for arrived in came:
-            signal.raise_signal(arrived)
+def _tell_end(process: subprocess.Popen[bytes], channel: Channel) -> None:
+    """Let a channel notice the end of its program at once, where the system can tell it."""
+    if sys.platform == "linux":
+        with suppress(OSError):  # an old kernel: then the end is noticed when the time is over
+            channel.end_with(os.pidfd_open(process.pid))
 
 
 def _how(code: int | None) -> str:
@@ -184,7 +204,7 @@ def _how(code: int | None) -> str:
     return f"it was killed by signal {-code} ({name})"
 
 
-def _leave(process: subprocess.Popen[bytes], channel: Channel) -> None:
+def _leave(process: subprocess.Popen[bytes], lifeline: Lifeline, channel: Channel) -> None:
     """Ask a program to end, and end it: one that does not answer, or does not end, by force."""
     if process.poll() is None:
         channel.send(request_line(LAST_REQUEST, SHUTDOWN))
@@ -192,11 +212,12 @@ def _leave(process: subprocess.Popen[bytes], channel: Channel) -> None:
             channel.line(END_S)
             process.wait(END_S)
     channel.close()
-    _kill_group(process)
+    _kill_group(process, lifeline)
 
 
-def _kill_group(process: subprocess.Popen[bytes]) -> None:
+def _kill_group(process: subprocess.Popen[bytes], lifeline: Lifeline) -> None:
     """Kill what is left of a program's group, the program and what it started."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
+    lifeline.cut()  # before the group's number can be another's
     process.wait()

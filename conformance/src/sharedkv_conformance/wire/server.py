@@ -6,14 +6,25 @@ Knows messages and the contract. Does not know descriptors: lines come from an i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
-from sharedkv_conformance.codec import Malformed, decode, encode, encode_error, recognise_error
+from sharedkv_conformance.codec import Malformed, decode, encode, encode_error, one_level, recognise_error
 from sharedkv_conformance.contract.errors import Unsupported
 from sharedkv_conformance.contract.implementation import Description, Implementation, OpenConfig, Session
 from sharedkv_conformance.contract.operations import OPERATION_BY_NAME, Operation
 from sharedkv_conformance.wire.bulk import BULK, BulkFile, opened
-from sharedkv_conformance.wire.messages import CLOSE, HELLO, OPEN, SHUTDOWN, WIRE_VERSION, Unreadable, line_of, parsed
+from sharedkv_conformance.wire.messages import (
+    CLOSE,
+    HELLO,
+    OPEN,
+    SHUTDOWN,
+    WIRE_VERSION,
+    Unreadable,
+    encoder,
+    line_of,
+    parsed,
+)
 
 KEYS = frozenset({"id", "session", "op", "args"})
 
@@ -42,6 +53,7 @@ class Server:
         self._calls: dict[tuple[int, str], tuple[Operation, Callable[..., Any]]] = {}
         self._opened = 0
         self._bulk: BulkFile | None = None
+        self._encode = encoder(one_level)
         self._greeted = False
 
     def serve(self, lines: Iterable[bytes], send: Callable[[bytes], object]) -> None:
@@ -61,11 +73,17 @@ class Server:
             if not isinstance(request, dict) or type(request.get("id")) is not int:
                 return _misused(None, "wanted an object with an integer 'id'")
             number = request["id"]
-            return line_of({"id": number, "ok": self._result(request)})
+            return self._answered(number, self._result(request))
         except (Misused, Unreadable) as error:
             return _misused(number, str(error))
         except _Raised as raised:
             return line_of({"id": number} | _form(raised.error))
+
+    def _answered(self, number: int, value: Any) -> bytes:
+        try:
+            return line_of({"id": number, "ok": value}, self._encode)
+        except (TypeError, ValueError, RecursionError):  # a key that is no text, a value that holds itself
+            return line_of({"id": number, "ok": repr(value)})
 
     def _result(self, request: Mapping[str, Any]) -> Any:
         op, args = request.get("op"), request.get("args", {})
@@ -88,6 +106,7 @@ class Server:
             self._bulk = opened(args[BULK]) if BULK in args else None
         except Malformed as error:
             raise Misused(str(error)) from error
+        self._encode = encoder(partial(one_level, of_bytes=self._bulk.write) if self._bulk else one_level)
         self._greeted = True
         return {"wire": WIRE_VERSION, "description": _description_form(_raising(self._implementation.describe))}
 
@@ -128,7 +147,7 @@ class Server:
         values = [self._decoded(kind, args[name], name) for name, kind in operation.parameters.items()]
         if self._bulk is not None:
             self._bulk.reset()
-        return self._written(operation, _raising(method, *values))
+        return self._shaped(operation, _raising(method, *values))
 
     def _bound(self, op: str, number: int) -> tuple[Operation, Callable[..., Any]]:
         session = self._sessions.get(number)
@@ -145,15 +164,14 @@ class Server:
         except Malformed as error:
             raise Misused(str(error)) from error
 
-    def _written(self, operation: Operation, raw: Any) -> Any:
-        """Return an answer in JSON form; one that has not the contract's shape crosses as far as JSON can show it."""
-        of_bytes = self._bulk.write if self._bulk else bytes.hex
-        if raw is not None and type(raw) is not operation.result:
-            try:
-                raw = decode(operation.result, raw)
-            except Malformed:
-                return raw if operation.result is bytes else encode(raw)
-        return encode(raw, of_bytes)
+    def _shaped(self, operation: Operation, raw: Any) -> Any:
+        """Return an answer of the contract's shape; one that has it not crosses as far as JSON can show it."""
+        if raw is None or type(raw) is operation.result:
+            return raw
+        try:
+            return decode(operation.result, raw)
+        except Malformed:
+            return raw
 
 
 class _Raised(Exception):

@@ -12,24 +12,12 @@
 namespace kv {
 
 using Ints = std::vector<std::int64_t>;  // page ids, lanes, token locations, or one count a lane
-
-struct Rejected {
-    std::string reason, detail;
-};
-
-struct CapacityWait {
-    Ints required, available, deficit;
-};
-
-struct Request {
-    std::int64_t prefix_tokens, extend_tokens;
-};
-
-struct Extended {
-    Ints owners, pages, locations, evicted;
-};
-
 enum class State { Free, InUse, Evictable };
+
+struct Rejected { std::string reason, detail; };
+struct CapacityWait { Ints required, available, deficit; };
+struct Request { std::int64_t prefix_tokens, extend_tokens; };
+struct Extended { Ints owners, pages, locations, evicted; };
 
 class Pool {
   public:
@@ -40,19 +28,14 @@ class Pool {
         if (split != "in_sequence") throw Rejected{"split_not_in_sequence", split};
         // Surplus pages stay unused, and page 0 is the dummy.
         state_.assign(std::max<std::int64_t>(0, pages) / cp_ * cp_ + 1, State::Free);
-        free_.resize(cp_);
-        kept_.resize(cp_);
-        for (std::int64_t page = 1; page < end(); ++page) free_[lane(page)].insert(page);
     }
 
     // Checks everything before the first page moves: a batch is served whole or not at all.
     Extended extend(const std::vector<Request>& batch) {
         const auto plan = planned(batch);
         const Ints need = required(plan), missing = deficit(need);
-        if (std::any_of(missing.begin(), missing.end(), [](auto count) { return count > 0; }))
-            throw CapacityWait{need, room(), missing};
-        Extended answer;
-        answer.evicted = evict(minus(need, free()));
+        if (missing != Ints(cp_, 0)) throw CapacityWait{need, room(), missing};
+        Extended answer{{}, {}, {}, evict(minus(need, count(State::Free)))};
         for (std::size_t index = 0; index < batch.size(); ++index) {
             const Ints pages = take(plan[index]);
             answer.owners.insert(answer.owners.end(), plan[index].begin(), plan[index].end());
@@ -65,10 +48,7 @@ class Pool {
 
     void retain(const Ints& pages) {
         check_named(pages, {State::InUse});
-        for (const auto page : pages) {
-            move(page, State::Evictable);
-            kept_[lane(page)].push_back(page);
-        }
+        for (const auto page : pages) move(page, State::Evictable);
     }
 
     void release(const Ints& pages) {
@@ -92,15 +72,14 @@ class Pool {
         return lanes;
     }
 
+    // Counts, one a lane: what a batch needs, what it lacks, and what there is.
     Ints required(const std::vector<Request>& batch) const { return required(planned(batch)); }
     Ints deficit(const Ints& need) const { return minus(need, room()); }
+    Ints room() const { return minus(capacity(), count(State::InUse)); }
     Ints capacity() const { return Ints(cp_, (end() - 1) / cp_); }
-    Ints free() const { return sizes(free_); }
-    Ints evictable() const { return sizes(kept_); }
-    Ints in_use() const { return minus(capacity(), room()); }
-    Ints room() const {
-        Ints counts = free();
-        for (std::int64_t lane = 0; lane < cp_; ++lane) counts[lane] += kept_[lane].size();
+    Ints count(State state) const {
+        Ints counts;
+        for (const auto& pages : pages_in(state)) counts.push_back(pages.size());
         return counts;
     }
 
@@ -116,7 +95,8 @@ class Pool {
     std::int64_t lane(std::int64_t page) const { return (page - 1) % cp_; }
     bool holds(std::int64_t page) const { return page >= 1 && page < end(); }
 
-    // Each request is split on its own: 2 * cp_size blocks, dealt to the ranks upwards and back downwards.
+    // Each request is split on its own: 2 * cp_size blocks, the first ones longer by a page where it does not come
+    // out even, dealt to the ranks upwards and back downwards.
     std::vector<Ints> planned(const std::vector<Request>& batch) const {
         std::vector<Ints> plan;
         for (const auto& [prefix, extend] : batch) {
@@ -125,10 +105,8 @@ class Pool {
             if (extend < 1) throw Rejected{"extend_empty", std::to_string(extend)};
             const std::int64_t pages = (extend + page_size_ - 1) / page_size_, blocks = 2 * cp_;
             Ints owners;
-            for (std::int64_t block = 0; block < blocks; ++block) {
-                const std::int64_t length = pages / blocks + (block < pages % blocks ? 1 : 0);
-                owners.insert(owners.end(), length, std::min(block, blocks - 1 - block));
-            }
+            for (std::int64_t block = 0; block < blocks; ++block)
+                owners.insert(owners.end(), (pages + blocks - 1 - block) / blocks, std::min(block, blocks - 1 - block));
             plan.push_back(owners);
         }
         return plan;
@@ -141,39 +119,37 @@ class Pool {
         return need;
     }
 
-    Ints evict(const Ints& counts) {  // so many of each lane, the oldest first
+    Ints evict(Ints counts) {  // so many of each lane, the oldest first
         Ints victims;
-        for (std::int64_t lane = 0; lane < cp_; ++lane)
-            victims.insert(victims.end(), kept_[lane].begin(), kept_[lane].begin() + counts[lane]);
+        for (const auto page : kept_)
+            if (counts[lane(page)]-- > 0) victims.push_back(page);
         for (const auto page : victims) move(page, State::Free);
         return victims;
     }
 
     Ints take(const Ints& owners) {
-        std::vector<Ints> taken(cp_);
+        auto free = pages_in(State::Free);
         for (std::int64_t lane = 0; lane < cp_; ++lane)
-            taken[lane] = run(free_[lane], std::count(owners.begin(), owners.end(), lane));
+            free[lane] = run(free[lane], std::count(owners.begin(), owners.end(), lane));
         Ints used(cp_, 0), pages;
-        for (const auto owner : owners) pages.push_back(taken[owner][used[owner]++]);
+        for (const auto owner : owners) pages.push_back(free[owner][used[owner]++]);
         for (const auto page : pages) move(page, State::InUse);
         return pages;
     }
 
     // The first `count` pages of a lane that are neighbours there, or its lowest ones where no run is long enough.
-    Ints run(const std::set<std::int64_t>& pages, std::int64_t count) const {
+    Ints run(const Ints& pages, std::int64_t count) const {
         Ints found;
-        for (auto page = pages.begin(); page != pages.end() && std::int64_t(found.size()) < count; ++page) {
-            if (!found.empty() && *page != found.back() + cp_) found.clear();
-            found.push_back(*page);
+        for (std::size_t index = 0; index < pages.size() && std::int64_t(found.size()) < count; ++index) {
+            if (!found.empty() && pages[index] != found.back() + cp_) found.clear();
+            found.push_back(pages[index]);
         }
-        return std::int64_t(found.size()) == count ? found : Ints(pages.begin(), std::next(pages.begin(), count));
+        return std::int64_t(found.size()) == count ? found : Ints(pages.begin(), pages.begin() + count);
     }
 
     void move(std::int64_t page, State to) {
-        auto& kept = kept_[lane(page)];
-        if (state_[page] == State::Evictable) kept.erase(std::find(kept.begin(), kept.end(), page));
-        if (to == State::Free) free_[lane(page)].insert(page);
-        else free_[lane(page)].erase(page);
+        if (state_[page] == State::Evictable) kept_.erase(std::find(kept_.begin(), kept_.end(), page));
+        if (to == State::Evictable) kept_.push_back(page);
         state_[page] = to;
     }
 
@@ -191,17 +167,9 @@ class Pool {
         return counts;
     }
 
-    template <typename Lanes>
-    static Ints sizes(const Lanes& lanes) {
-        Ints counts;
-        for (const auto& pages : lanes) counts.push_back(pages.size());
-        return counts;
-    }
-
     std::int64_t cp_, page_size_;
-    std::vector<State> state_;                  // by page
-    std::vector<std::set<std::int64_t>> free_;  // by lane
-    std::vector<Ints> kept_;                    // by lane, evictable pages, oldest first
+    std::vector<State> state_;  // by page
+    Ints kept_;                 // evictable pages, oldest first
 };
 
 }  // namespace kv
