@@ -3,6 +3,8 @@
 
 PYTHON ?= python3
 VENV ?= .venv
+# The Python of a GPU machine, for `gpu` alone.
+GPU_PYTHON ?= python3
 IMPL ?= sharedkv_adapter:cpu
 WORKERS ?= auto
 
@@ -26,8 +28,10 @@ SHELL := /bin/bash
 .NOTPARALLEL:
 # What is tested is what is installed.
 unexport PYTHONPATH
+# Beside any other busy process, a second thread makes each operation of torch wait for a tick of the scheduler.
+export OMP_NUM_THREADS ?= 1
 
-.PHONY: help venv check evidence test lint types imports unit package lowest site serve site-test browser engines bench format clean
+.PHONY: help venv check evidence test lint types imports unit package lowest site serve site-test browser engines kernels gpu bench format clean
 
 help: ## Say what each target does
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -38,13 +42,13 @@ $(VENV)/.made: pyproject.toml constraints/dev.txt
 	@$(PYTHON) -c '$(NEEDS_311)'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python $(PIP_INSTALL) -c constraints/dev.txt hatchling
-	$(BIN)/python $(PIP_INSTALL) -c constraints/dev.txt --no-build-isolation -e '.[conformance,reference,docs,dev]'
+	$(BIN)/python $(PIP_INSTALL) -c constraints/dev.txt --no-build-isolation -e '.[conformance,reference,torch,cuda,docs,dev]'
 	@touch $@
 
 check: $(VENV)/.made ## Prove the specification on the reference: suite, self-test, evidence, tree, coverage
 	@mkdir -p $(RESULTS)
 	$(BIN)/kvconform selftest --impl $(IMPL) --output $(RESULTS)/selftest.json
-	$(BIN)/kvconform run --impl $(IMPL) --output $(RESULTS)/report.json
+	$(BIN)/kvconform run --impl $(IMPL) -j 2 --output $(RESULTS)/report.json
 	$(BIN)/python -m tests.governance.selftest --output $(RESULTS)/governance.json
 	$(BIN)/govctl check
 	$(BIN)/govctl coverage
@@ -70,7 +74,13 @@ imports: $(VENV)/.made ## Directions between and inside the packages (import-lin
 	$(BIN)/lint-imports --cache-dir $(BUILD)/imports
 
 unit: $(VENV)/.made engines ## Tests of our own tools and of the reference's inner laws
-	$(BIN)/python -m pytest -n $(WORKERS) --ignore=tests/site
+	$(BIN)/python -m pytest -n $(WORKERS) --ignore=tests/site --ignore=tests/kernels/on_device
+
+kernels: $(VENV)/.made ## Tests of the kernels in Triton's interpreter, then their dry run (also a part of `unit`)
+	PYTHONPATH=reference/src $(BIN)/python -m gpu --dry-run --output $(BUILD)/gpu
+
+gpu: ## Test and time the kernels on this machine's GPU, and write evidence/gpu; needs no venv and no network
+	PYTHONPATH=reference/src $(GPU_PYTHON) -m gpu
 
 package: $(VENV)/.made $(BARE)/.made $(FULL)/.made ## Build sdist and wheel, and try both where nothing else is installed
 	rm -rf $(BUILD)/dist $(BUILD)/sdist
@@ -90,8 +100,10 @@ $(BARE)/.made $(FULL)/.made: pyproject.toml constraints/dev.txt
 	@$(FRESH_VENV)
 	@touch $@
 
-lowest: $(LOWEST)/.made engines ## Unit tests with the lowest versions that the metadata allows
-	$(LOWEST)/bin/python -m pytest -n $(WORKERS) --ignore=tests/packaging --ignore=tests/site
+# What stands on the libraries themselves: schemas, TOML, terminals, templates, versions, arrays, and hypothesis under a whole run.
+lowest: $(LOWEST)/.made ## The lowest versions that the metadata allows, without torch: govctl, reports, reference, a quick run
+	$(LOWEST)/bin/python -m pytest -n $(WORKERS) tests/govctl tests/known tests/reference tests/reports
+	$(LOWEST)/bin/kvconform run --impl $(IMPL) --effort quick --output $(RESULTS)/lowest.json
 
 $(LOWEST)/.made: pyproject.toml constraints/lowest.txt
 	@$(FRESH_VENV)

@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from rich.console import Console
 
-from benchmarks import allocation, growth, suite, tree, wire
+from benchmarks import allocation, eviction, growth, host_pool, planning, rows, suite, tree, wire
 from benchmarks.errors import BenchmarkError
 from benchmarks.machine import this_machine
 from benchmarks.page import page
@@ -27,6 +27,10 @@ BENCHMARKS: Mapping[str, Benchmark] = MappingProxyType(
     {
         allocation.NAME: allocation.measure,
         growth.NAME: growth.measure,
+        eviction.NAME: eviction.measure,
+        host_pool.NAME: host_pool.measure,
+        planning.NAME: planning.measure,
+        rows.NAME: rows.measure,
         tree.NAME: tree.measure,
         suite.NAME: suite.measure,
         wire.NAME: wire.measure,

@@ -49,6 +49,18 @@ class CommandFailedError(BenchmarkError):
         return f"`{self.command}` ended with {self.code}:\n{self.output}"
 
 
+class MissingPackageError(BenchmarkError):
+    """A benchmark needs a package that is not installed."""
+
+    def __init__(self, benchmark: str, package: str) -> None:
+        super().__init__(benchmark, package)
+        self.benchmark = benchmark
+        self.package = package
+
+    def __str__(self) -> str:
+        return f"{self.benchmark}: needs {self.package}, which is not installed"
+
+
 class RecordError(BenchmarkError):
     """A file of results does not have the form of one."""
 

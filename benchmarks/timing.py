@@ -32,6 +32,10 @@ class Timing:
         """Return the time that half of the calls stay below."""
         return median(self.calls_ns) / NS_PER_US
 
+    def percentile_us(self, percent: int) -> float:
+        """Return the time that so many of a hundred calls stay below."""
+        return sorted(self.calls_ns)[len(self.calls_ns) * percent // 100] / NS_PER_US
+
     def first_of_each(self, calls: int) -> Timing:
         """Return the first call of each block of so many: it comes when something else has had the caches."""
         return Timing(calls_ns=self.calls_ns[::calls])

@@ -32,3 +32,9 @@ def test_times_of_a_round_add_up() -> None:
 
 def test_the_first_call_of_each_block_is_told_apart() -> None:
     assert Timing(calls_ns=(9, 1, 1, 8, 1, 1)).first_of_each(3).calls_ns == (9, 8)
+
+
+def test_percentile_is_the_time_that_so_many_of_a_hundred_stay_below() -> None:
+    timing = Timing(calls_ns=tuple(range(200_000, 0, -1_000)))
+
+    assert (timing.percentile_us(50), timing.percentile_us(99)) == (101.0, 199.0)

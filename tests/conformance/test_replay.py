@@ -105,7 +105,7 @@ def test_every_rank_gets_every_call() -> None:
     [
         ({"law": "no_such_law"}, "the suite has no law no_such_law"),
         ({"statement": "RFC-0002:C-SPLIT#S9", "law": ""}, "the suite has no law at all"),
-        ({"facet": "eviction"}, "unknown facet"),
+        ({"facet": "no_such_facet"}, "unknown facet"),
         ({"config": {**CONFIG, "pages": 1 << 40}}, "config.pages"),
         ({"config": {**CONFIG, "page_size": 0}}, "config.page_size"),
         ({"config": {"cp_size": 2}}, "config"),

@@ -31,13 +31,22 @@ class Unclaimed:
         return refuse
 
 
+class SplitAlone(Unclaimed):
+    """A planning facet that has the split and refuses the plans of batches."""
+
+    def __init__(self, planning: PlanningModel) -> None:
+        super().__init__("planning.batch")
+        self.split = planning.split
+
+
 class Honest(PlanningOnly):
     """Claims its split and refuses everything else."""
 
     def open(self, config: OpenConfig) -> Any:
         session: Any = super().open(config)
-        session.allocation = Unclaimed("allocation")
-        session.probe = Unclaimed("probe")
+        session.planning = SplitAlone(session.planning)
+        for facet in {operation.facet for operation in OPERATIONS} - {"planning"}:
+            setattr(session, facet, Unclaimed(facet))
         return session
 
 

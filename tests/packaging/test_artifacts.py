@@ -29,6 +29,7 @@ SDIST_TOP = {
     "evidence",
     "examples",
     "gov",
+    "gpu",
     "mkdocs.yml",
     "pyproject.toml",
     "reference",

@@ -79,6 +79,7 @@ def test_every_entry_point_leads_to_something_that_can_be_called(artifacts: Arti
     assert {point.name: callable(point.load()) for point in points} == {
         "govctl": True,
         "kvconform": True,
+        "sharedkv": True,
         "sharedkv-cpu": True,
     }
 
@@ -102,7 +103,7 @@ def test_lowest_versions_are_the_declared_lower_bounds(root: Path) -> None:
 
 def test_development_pins_every_declared_tool_within_its_range(root: Path) -> None:
     pinned = pins(root / "constraints/dev.txt")
-    declared = requirements(root, "conformance", "reference", "dev")
+    declared = requirements(root, "conformance", "reference", "torch", "cuda", "dev")
 
     assert [str(one) for one in declared if pinned[canonicalize_name(one.name)] not in one.specifier] == []
 

@@ -1,5 +1,6 @@
 """Where pages and token locations lie, in values written by hand."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -90,3 +91,13 @@ def test_geometry_without_lanes_or_pages_is_refused(cp_size: int, page_size: int
         Geometry(cp_size=cp_size, page_size=page_size, pages=8)
 
     assert caught.value.reason is reason
+
+
+def test_places_of_many_pages_are_those_of_each() -> None:
+    geometry = Geometry(cp_size=3, page_size=4, pages=12)
+    pages = np.arange(1, 13)
+
+    lanes, physical = geometry.places(pages)
+
+    each = [(geometry.lane(PageId(page)), geometry.physical_page(PageId(page))) for page in pages.tolist()]
+    assert list(zip(lanes.tolist(), physical.tolist(), strict=True)) == each

@@ -29,8 +29,13 @@ class Malformed(ValueError):
         self.found = found
 
     def __str__(self) -> str:
-        shown = repr(self.found)
-        return f"{self.where}: wanted {self.wanted}, found {shown if len(shown) <= 80 else shown[:77] + '...'}"  # noqa: PLR2004 - a line's worth
+        return f"{self.where}: wanted {self.wanted}, found {shown(self.found)}"
+
+
+def shown(value: object) -> str:
+    """Return a value as a person can take it in: a line's worth of its representation."""
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."  # noqa: PLR2004 - a line's worth
 
 
 def encode(value: Any, of_bytes: Callable[[bytes], Any] = bytes.hex) -> Any:  # noqa: PLR0911 - one line a kind

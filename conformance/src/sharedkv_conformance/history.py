@@ -16,7 +16,7 @@ from sharedkv_conformance.contract.operations import OPERATION_BY_NAME
 from sharedkv_conformance.loss import Loss
 from sharedkv_conformance.marks import Law, Witness
 from sharedkv_conformance.result import MALFORMED
-from sharedkv_conformance.step import Answer, Call, Err, Ok
+from sharedkv_conformance.step import Answer, Call, Err, Ok, is_unsupported
 from sharedkv_conformance.trace import OPEN, References, TraceHeader, answer_line, header_line
 from sharedkv_conformance.wire.interruption import INTERRUPTION
 
@@ -217,8 +217,7 @@ class History:
         operation = OPERATION_BY_NAME[call.op]
         written = seat.references.write(operation, call.args)
         try:
-            method = getattr(getattr(seat.session, operation.facet), operation.method)
-            raw = method(*call.args.values())
+            raw = operation.of(seat.session)(*call.args.values())
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - whatever leaves the implementation is its answer
@@ -264,9 +263,10 @@ class History:
         self.calls += 1
 
     def _judge(self, state: State, call: Call, answer: Answer) -> None:
-        for witness in self.witnesses:
-            if call.op in witness.on and witness.occurred(state, call, answer):
-                self.raised[witness.name] += 1
+        if not is_unsupported(answer):  # nothing occurred to who does not know the call
+            for witness in self.witnesses:
+                if call.op in witness.on and witness.occurred(state, call, answer):
+                    self.raised[witness.name] += 1
         for law in self.laws:
             if call.op in law.on and (messages := list(law(state, call, answer))):
                 self._broken(law, messages)

@@ -56,6 +56,11 @@ class UniformSession:
     def __init__(self, answering: Answering) -> None:
         self.planning: Any = UniformFacet("planning", answering)
         self.allocation: Any = UniformFacet("allocation", answering)
+        self.direct_write: Any = UniformFacet("direct_write", answering)
+        self.reuse: Any = UniformFacet("reuse", answering)
+        self.prefetch: Any = UniformFacet("prefetch", answering)
+        self.eviction: Any = UniformFacet("eviction", answering)
+        self.host_tier: Any = UniformFacet("host_tier", answering)
         self.probe: Any = UniformFacet("probe", answering)
 
     def close(self) -> None:
@@ -126,8 +131,8 @@ class ClaimsEverything:
         """Open the model behind facets that lack every optional call."""
         session: Any = self.model.open(config)
         missing = frozenset(feature for feature in EVERY_FEATURE if "." in feature)
-        session.allocation = WithoutFeature(session.allocation, "allocation", missing)
-        session.probe = WithoutFeature(session.probe, "probe", missing)
+        for facet in dict.fromkeys(operation.facet for operation in OPERATIONS):
+            setattr(session, facet, WithoutFeature(getattr(session, facet), facet, missing))
         return session  # type: ignore[no-any-return]
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from sharedkv_conformance.catalogue import Catalogue
-from sharedkv_conformance.codec import Malformed, decode, recognise_error
+from sharedkv_conformance.codec import Malformed, decode, recognise_error, shown
 from sharedkv_conformance.contract.errors import Unsupported
 from sharedkv_conformance.contract.implementation import Description, Session
 from sharedkv_conformance.contract.operations import OPERATION_BY_NAME, OPERATIONS, Operation
@@ -96,7 +96,7 @@ def _refuse_on(session: Session, implementation: Described, feature: str) -> Non
     for operation in (operation for operation in OPERATIONS if operation.feature == feature):
         _expect_refusal(session, operation)
         if (after := _observed(session, observed)) != before:
-            raise _Broken(Status.FAIL, f"{operation.name} was refused, and changed {before} to {after}")
+            raise _Broken(Status.FAIL, f"{operation.name} was refused, and changed {shown(before)} to {shown(after)}")
 
 
 def _claims(implementation: Described, operation: str) -> bool:
@@ -106,7 +106,7 @@ def _claims(implementation: Described, operation: str) -> bool:
 def _hold_pages(implementation: Described, session: Session) -> None:
     """Put pages in use, so that there is something that a refused call could change."""
     if _claims(implementation, "allocation.extend"):
-        _guarded("allocation.extend", lambda: session.allocation.extend(BATCH))
+        _guarded("allocation.extend", lambda: _call(session, OPERATION_BY_NAME["allocation.extend"], {"batch": BATCH}))
 
 
 def _observed(session: Session, operations: list[Operation]) -> list[Any]:
@@ -132,7 +132,7 @@ def _expect_refusal(session: Session, operation: Operation) -> None:
         if not _is_refusal(error):
             raise _Broken(Status.ERROR, f"{wanted}; it raised {_named(error)}") from error
         return
-    raise _Broken(Status.FAIL, f"{wanted}; it answered {raw!r}", answered=True)
+    raise _Broken(Status.FAIL, f"{wanted}; it answered {shown(raw)}", answered=True)
 
 
 def _is_refusal(error: BaseException) -> bool:
@@ -152,7 +152,7 @@ def _guarded(name: str, call: Any) -> Any:
 
 
 def _call(session: Session, operation: Operation, args: Mapping[str, Any]) -> Any:
-    return getattr(getattr(session, operation.facet), operation.method)(*args.values())
+    return operation.of(session)(*args.values())
 
 
 def _would_pass(implementation: Described, feature: str, catalogue: Catalogue, effort: Effort) -> bool:

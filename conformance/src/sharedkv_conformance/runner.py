@@ -6,6 +6,7 @@ wire is run by the same loop; files, reports and command lines are the business 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -32,6 +33,9 @@ from sharedkv_conformance.verdict import (
 )
 from sharedkv_conformance.wire.interruption import INTERRUPTION
 
+FEW = 5
+"""So many checks of a facet run faster one by one than by a sweep of all of its laws."""
+
 
 class Executor(Protocol):
     """Brings one check to its status, wherever the implementation lives."""
@@ -48,14 +52,24 @@ class InProcess:
     """Executes checks on an object of this process; histories that several checks would draw alike are drawn once."""
 
     def __init__(
-        self, implementation: Described, effort: Effort, catalogue: Catalogue, unreduced: Collection[str] = ()
+        self,
+        implementation: Described,
+        effort: Effort,
+        catalogue: Catalogue,
+        unreduced: Collection[str] = (),
+        selection: Selection | None = None,
     ) -> None:
-        """Prepare to execute; failures of the checks named `unreduced` are told as they are found."""
+        """Prepare to execute; failures of the checks named `unreduced` are told as they are found.
+
+        A sweep judges by all laws of a facet, which is worth its time where more than a few of its checks are selected.
+        """
         self._implementation = implementation
         self._effort = effort
         self._unreduced = unreduced
         self._witnesses = catalogue.witnesses
-        self._sweeps = Sweeps(grounds=catalogue.grounds)
+        chosen = Counter(check.facet for check in catalogue.checks if selection is None or selection.selects(check))
+        is_whole = selection is None or not selection.is_filtered
+        self._sweeps = Sweeps(grounds={f: g for f, g in catalogue.grounds.items() if is_whole or chosen[f] > FEW})
 
     @property
     def description(self) -> Description:

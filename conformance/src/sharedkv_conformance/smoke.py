@@ -10,18 +10,60 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sharedkv_conformance.codec import Malformed, decode, recognise_error
+from sharedkv_conformance.codec import Malformed, decode, recognise_error, shown
 from sharedkv_conformance.contract.allocation import ExtendRequest
 from sharedkv_conformance.contract.errors import CapacityWait, Rejected, Unsupported
+from sharedkv_conformance.contract.eviction import EvictionNode
 from sharedkv_conformance.contract.implementation import Description, OpenConfig, Session
 from sharedkv_conformance.contract.operations import OPERATIONS, Operation
+from sharedkv_conformance.contract.pool import (
+    INDEX_ROW_BYTES,
+    INDEX_VALUES,
+    LATENT_ROW_BYTES,
+    BufferRows,
+    RankRows,
+)
+from sharedkv_conformance.contract.reuse import RankQueries, RankTopK, ReuseRequest
 from sharedkv_conformance.description import Described
 from sharedkv_conformance.loss import Loss
 
 BATCH = (ExtendRequest(request="smoke", prefix_tokens=0, extend_tokens=5),)
+# The data plane is asked about two ranks and pages of four tokens: rank 0 computes four of the five, rank 1 one.
+REUSED = (ReuseRequest(request="smoke", prefix_tokens=0, extend_tokens=5, table=(1, 2)),)
+DEALT = (4, 1)
+
+# Two ranks: a parent with a page of rank 1 above a child with one of rank 0.
+TREE = tuple(
+    EvictionNode(node=node, parent=node - 1, owners=(1 - node,), locked=False, pending=False, hits=0, last_tick=node)
+    for node in (0, 1)
+)
+
+
+def _computed(rows: int) -> RankRows:
+    latent = BufferRows(buffer="latent", data=bytes(rows * LATENT_ROW_BYTES))
+    index = BufferRows(buffer="index", data=bytes(rows * INDEX_ROW_BYTES))
+    return RankRows(domain="valid", rows=rows, buffers=(latent, index))
+
+
+def _queries(row_bytes: int, weight_bytes: int) -> tuple[RankQueries, ...]:
+    return tuple(
+        RankQueries(domain="valid", rows=rows, query=bytes(rows * row_bytes), weights=bytes(rows * weight_bytes))
+        for rows in DEALT
+    )
+
+
+ROWS = tuple(_computed(rows) for rows in DEALT)
+SELECTED = (RankTopK(indices=((0,), (0,), (0,), (0,))), RankTopK(indices=((0,),)))
 # In this order the calls are one happy path: what earlier ones produced stands in for the values named here.
 HAPPY_PATH: Mapping[str, Mapping[str, Any]] = {
     "planning.split": {"prefix_tokens": 0, "extend_tokens": 5},
+    "planning.plan": {"batch": BATCH, "static_multiple": 1},
+    "planning.descriptors": {"batch": BATCH},
+    "planning.deal": {"batch": BATCH, "values": (10, 11, 12, 13, 14)},
+    "planning.restore": {"batch": BATCH, "rows": ((10, 11, 12, 13), (14,))},
+    "planning.collect_last": {"batch": BATCH, "rows": ((10, 11, 12, 13), (14,))},
+    "planning.strip": {"batch": BATCH, "locations": (4, 5, 6, 7, 8, 0, 0), "static_tokens": 7},
+    "planning.chunk": {"prefix_tokens": 0, "remaining_tokens": 5, "budget_tokens": 8},
     "allocation.lanes": {},
     "allocation.admit": {"batch": BATCH},
     "allocation.make_room": {"batch": BATCH},
@@ -34,11 +76,39 @@ HAPPY_PATH: Mapping[str, Mapping[str, Any]] = {
     "allocation.retain": {"pages": (1,)},
     "allocation.release": {"pages": (1,)},
     "allocation.restore": {"snapshot": 0},
+    "direct_write.place": {"pages": (1, 2)},
+    "direct_write.page_at": {"lane": 0, "physical": 1},
+    "direct_write.write": {
+        "layer": 0,
+        "batch": BATCH,
+        "locations": (4, 5, 6, 7, 8),
+        "static_tokens": 5,
+        "rows": ROWS,
+    },
+    "direct_write.read": {"layer": 0, "buffer": "latent", "locations": (4, 8)},
+    "reuse.compose": {"layer": 0, "epoch": 1, "batch": REUSED, "rows": ROWS},
+    "reuse.dense": {"layer": 0, "epoch": 1, "buffer": "latent"},
+    "reuse.top_k": {"layer": 0, "epoch": 1, "queries": _queries(INDEX_VALUES, 4), "count": 1},
+    "reuse.attend": {"layer": 0, "epoch": 1, "queries": _queries(LATENT_ROW_BYTES, 0), "indices": SELECTED},
+    "prefetch.start": {"layer": 1, "epoch": 1, "batch": REUSED},
+    "prefetch.consume": {"layer": 1, "epoch": 1, "batch": REUSED},
+    "prefetch.read": {"lease": 0, "buffer": "latent"},
+    "prefetch.live_bytes": {},
+    "prefetch.release": {"lease": 0},
+    "eviction.plan": {"nodes": TREE, "deficit": (1, 0)},
+    "eviction.plan_load_back": {"nodes": TREE, "deficit": (0, 1)},
+    "host_tier.statistics": {},
+    "host_tier.allocate": {"pages": (1, 1)},
+    "host_tier.free_slots": {"lane": 0},
+    "host_tier.release": {"lane": 0, "pages": (0,)},
+    "probe.pool": {"layer": 0},
+    "probe.collectives": {},
 }
 # Calls that the happy path leaves out, for the refusal of what is not claimed.
 OTHER_CALLS: Mapping[str, Mapping[str, Any]] = {
     "allocation.release_locations": {"locations": (4,)},
     "allocation.allocate_flat": {"num_pages": 1},
+    "probe.inject": {"fault": "late_copies"},
 }
 
 
@@ -87,7 +157,10 @@ def smallest_config(description: Description) -> OpenConfig:
     """Return the geometry of the happy path, within the limits of the implementation."""
     limits = description.limits
     return OpenConfig(
-        cp_size=2, page_size=min(4, limits.get("max_page_size", 4)), pages=min(8, limits.get("max_pages", 8))
+        cp_size=2,
+        page_size=min(4, limits.get("max_page_size", 4)),
+        pages=min(8, limits.get("max_pages", 8)),
+        host_pages=min(4, limits.get("max_host_pages", 4)),
     )
 
 
@@ -124,29 +197,33 @@ def _happy_path(session: Session, description: Description) -> Iterator[Finding]
 
 
 def _with_answers(name: str, written: Mapping[str, Any], answers: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the arguments with pages and snapshots that the implementation gave."""
+    """Return the arguments with pages, snapshots and leases that the implementation gave."""
     args = dict(written)
-    if "pages" in args and "allocation.extend" in answers:
+    if "pages" in args and name.startswith("allocation.") and "allocation.extend" in answers:
         args["pages"] = answers["allocation.extend"].pages
+    if name == "host_tier.release" and "host_tier.allocate" in answers:
+        args["pages"] = answers["host_tier.allocate"].pages[args["lane"]]
     if name == "allocation.restore" and "allocation.snapshot" in answers:
         args["snapshot"] = answers["allocation.snapshot"]
+    if "lease" in args and "prefetch.consume" in answers:
+        args["lease"] = answers["prefetch.consume"]
     return args
 
 
 def _call_finding(session: Session, operation: Operation, args: Mapping[str, Any], answers: dict[str, Any]) -> Finding:
     subject = f"call: {operation.name}"
-    shown = f"{operation.method}({', '.join(f'{key}={value!r}' for key, value in args.items())})"
+    asked = f"{operation.method}({', '.join(f'{key}={shown(value)}' for key, value in args.items())})"
     try:
-        raw = getattr(getattr(session, operation.facet), operation.method)(*args.values())
+        raw = operation.of(session)(*args.values())
     except Loss:
         raise
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever leaves the implementation is told
-        problem = f"{shown} raised {_named(error)}"
+        problem = f"{asked} raised {_named(error)}"
         return Finding(subject=subject, problem=problem, is_of_adapter=not _is_refusal(error))
     try:
         answers[operation.name] = decode(operation.result, raw, "the answer")
     except Malformed as error:
-        return Finding(subject=subject, problem=f"{shown}: {error}")
+        return Finding(subject=subject, problem=f"{asked}: {error}")
     return Finding(subject=subject)
 
 
@@ -169,7 +246,7 @@ def _refusals(session: Session, description: Description) -> Iterator[Finding]:
 def _refusal_problem(session: Session, operation: Operation, args: Mapping[str, Any]) -> str:
     wanted = f"wanted Unsupported, for {operation.feature} is not claimed"
     try:
-        found = getattr(getattr(session, operation.facet), operation.method)(*args.values())
+        found = operation.of(session)(*args.values())
     except Loss:
         raise
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever leaves the implementation is told
@@ -178,7 +255,7 @@ def _refusal_problem(session: Session, operation: Operation, args: Mapping[str, 
         except Malformed as malformed:
             return f"{wanted}; {malformed}"
         return "" if isinstance(known, Unsupported) else f"{wanted}; it raised {_named(error)}"
-    return f"{wanted}; it answered {found!r}"
+    return f"{wanted}; it answered {shown(found)}"
 
 
 def _named(error: BaseException) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sharedkv_conformance.codec import encode_error
-from sharedkv_conformance.contract.errors import ContractError
+from sharedkv_conformance.contract.errors import ContractError, Unsupported
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +49,11 @@ class Err:
 
 
 Answer = Ok | Err
+
+
+def is_unsupported(answer: Answer) -> bool:
+    """Say whether the call is one that the implementation does not have."""
+    return isinstance(answer, Err) and isinstance(answer.error, Unsupported)
 
 
 def _comparable(error: ContractError) -> dict[str, Any]:

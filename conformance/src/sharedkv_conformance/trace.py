@@ -82,15 +82,23 @@ class References:
             path = [number, where] if where else [number]
             if isinstance(produced, tuple):
                 for index, item in enumerate(produced):
-                    self.origins[kind, item] = [*path, index]
+                    self._learn(kind, item, [*path, index])
             else:
                 self.origins[kind, produced] = path
+
+    def _learn(self, kind: str, item: Any, path: list[Any]) -> None:
+        """Remember one value, or those of one lane, whose kind then names the lane."""
+        if isinstance(item, tuple):
+            for index, value in enumerate(item):
+                self.origins[f"{kind}:{path[-1]}", value] = [*path, index]
+        else:
+            self.origins[kind, item] = path
 
     def write(self, operation: Operation, args: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments in JSON form, with paths for values that an answer produced."""
         written = {}
         for name, value in args.items():
-            kind = operation.takes.get(name)
+            kind = _kind(operation, name, args)
             if kind is None:
                 written[name] = encode(value)
             elif isinstance(value, tuple | list):
@@ -128,6 +136,12 @@ class References:
             except (KeyError, IndexError, TypeError):
                 raise LookupError(path) from None
         return value
+
+
+def _kind(operation: Operation, name: str, args: Mapping[str, Any]) -> str | None:
+    """Return the kind of the values that a parameter takes, with the lane in it where they are one lane's."""
+    kind, _, lane = operation.takes.get(name, "").partition(":")
+    return f"{kind}:{args[lane]}" if lane else kind or None
 
 
 def answer_line(answer: Answer) -> dict[str, Any]:

@@ -23,6 +23,34 @@ class Refusal(StrEnum):
     PAGE_NAMED_TWICE = "page_named_twice"
     ALLOCATION_WITHOUT_OWNERS = "allocation_without_owners"
     SNAPSHOT_UNKNOWN = "snapshot_unknown"
+    NODE_NEGATIVE = "node_negative"
+    NODE_NAMED_TWICE = "node_named_twice"
+    PARENT_UNKNOWN = "parent_unknown"
+    TREE_CYCLIC = "tree_cyclic"
+    OWNER_OUTSIDE_LANES = "owner_outside_lanes"
+    DEFICIT_MISMATCH = "deficit_mismatch"
+    DEFICIT_NEGATIVE = "deficit_negative"
+    HOST_COUNTS_INVALID = "host_counts_invalid"
+    LANE_UNKNOWN = "lane_unknown"
+    BATCH_EMPTY = "batch_empty"
+    STATIC_MULTIPLE_INVALID = "static_multiple_invalid"
+    ROWS_MISMATCH = "rows_mismatch"
+    ROW_BYTES_MISMATCH = "row_bytes_mismatch"
+    DOMAIN_UNKNOWN = "domain_unknown"
+    LOCATIONS_MISMATCH = "locations_mismatch"
+    STATIC_TAIL_UNPROVEN = "static_tail_unproven"
+    CHUNK_TOO_SMALL = "chunk_too_small"
+    LANE_MISMATCH = "lane_mismatch"
+    LAYOUT_UNKNOWN = "layout_unknown"
+    LAYER_OUTSIDE_POOL = "layer_outside_pool"
+    BUFFER_UNKNOWN = "buffer_unknown"
+    TABLE_TOO_SHORT = "table_too_short"
+    EPOCH_STALE = "epoch_stale"
+    EPOCH_OF_ANOTHER_BATCH = "epoch_of_another_batch"
+    VIEW_NOT_COMPOSED = "view_not_composed"
+    POSITION_OUTSIDE_REQUEST = "position_outside_request"
+    LEASE_UNKNOWN = "lease_unknown"
+    FAULT_UNKNOWN = "fault_unknown"
 
 
 class RefusedError(Exception):
@@ -63,3 +91,29 @@ class OutOfExtentsError(Exception):
 
     def __str__(self) -> str:
         return f"wanted {self.wanted}, free {self.num_free}"
+
+
+class TensorMismatchError(Exception):
+    """A tensor that does not have the type, device, shape, stride or values that a call needs. Nothing was changed."""
+
+    def __init__(self, what: str, wanted: object, found: object) -> None:
+        super().__init__(what, wanted, found)
+        self.what = what
+        self.wanted = wanted
+        self.found = found
+
+    def __str__(self) -> str:
+        return f"{self.what}: wanted {self.wanted}, found {self.found}"
+
+
+class DescriptorTooLargeError(Exception):
+    """A number of a plan does not fit into the type that kernels read it as. Nothing was made."""
+
+    def __init__(self, name: str, value: int, largest: int) -> None:
+        super().__init__(name, value, largest)
+        self.name = name
+        self.value = value
+        self.largest = largest
+
+    def __str__(self) -> str:
+        return f"descriptor {self.name}: {self.value} is above {self.largest}"

@@ -76,6 +76,11 @@ class Geometry:
         """Return the logical page that lies at a place of a lane."""
         return PageId((physical - 1) * self.cp_size + lane + 1)
 
+    def places(self, pages: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the lane and the physical page of each page; none of them is the dummy."""
+        above, lanes = np.divmod(pages - 1, self.cp_size)
+        return lanes, above + 1
+
     def run(self, lane: int, physical: range) -> range:
         """Return the logical pages of a run of physical pages: they step by the number of ranks."""
         step = self.cp_size

@@ -1,4 +1,4 @@
-"""The page-aligned in-sequence split of one request over the ranks.
+"""The page-aligned in-sequence split of one request over the ranks, and where its chunks end.
 
 Knows lengths and ranks: which rank computes which new page, hence which lane each page belongs on. Does not know
 page ids, pools or other requests: every request is planned on its own.
@@ -134,3 +134,13 @@ def split_request(geometry: Geometry, prefix_tokens: int, extend_tokens: int) ->
     # Nothing follows the last token, so its row is the last valid row of its rank, whichever segment holds it.
     rows = sum(segment.end - segment.start for segment in segments if segment.rank == last_rank)
     return RequestSplit(owners=tuple(owners), segments=tuple(segments), last_rank=last_rank, last_row=rows - 1)
+
+
+def next_chunk(geometry: Geometry, prefix_tokens: int, remaining_tokens: int, budget_tokens: int) -> int:
+    """Return how many of a request's remaining tokens its next chunk takes: all within the budget, else whole pages."""
+    split_pages(geometry, prefix_tokens, remaining_tokens)
+    if budget_tokens >= remaining_tokens:
+        return remaining_tokens
+    if budget_tokens < geometry.page_size:
+        raise RefusedError(Refusal.CHUNK_TOO_SMALL, budget_tokens)
+    return budget_tokens // geometry.page_size * geometry.page_size

@@ -11,22 +11,30 @@ from importlib import metadata
 import numpy as np
 
 from sharedkv.geometry import Geometry
+from sharedkv.layouts import layout
 from sharedkv.planning import require_in_sequence
-from sharedkv_adapter.session import ReferenceSession
+from sharedkv_adapter.session import ReferenceSession, has_data_plane
 from sharedkv_adapter.translation import contract_errors, free_room
 from sharedkv_conformance.contract import Description, OpenConfig
 
 FEATURES = frozenset(
     {
         "planning",
+        "planning.batch",
         "allocation",
         "allocation.free-room",
         "allocation.snapshot",
+        "eviction",
+        "host_tier",
         "probe.cost",
         "probe.events",
         "probe.pages",
     }
 )
+DATA_PLANE_FEATURES = frozenset(
+    {"direct_write", "prefetch", "probe.collectives", "probe.inject", "probe.pool", "reuse"}
+)
+"""What needs torch, and is claimed only where it can be found."""
 VERSION_WHEN_NOT_INSTALLED = "0+unknown"
 
 
@@ -38,7 +46,7 @@ class ReferenceImplementation:
         return Description(
             name="sharedkv",
             version=_version(),
-            features=FEATURES,
+            features=FEATURES | DATA_PLANE_FEATURES if has_data_plane() else FEATURES,
             environment={"python": platform.python_version(), "numpy": np.__version__},
         )
 
@@ -47,7 +55,8 @@ class ReferenceImplementation:
         with contract_errors():
             geometry = Geometry(cp_size=config.cp_size, page_size=config.page_size, pages=config.pages)
             require_in_sequence(config.split)
-        return ReferenceSession(geometry, free_room(config.free_room))
+            rows = layout(config.pool.layout, kv_heads=config.pool.kv_heads, head_dim=config.pool.head_dim)
+        return ReferenceSession(geometry, free_room(config.free_room), rows, config)
 
 
 def _version() -> str:

@@ -40,6 +40,7 @@ class Job:
     folder: Path
     effort: Effort
     time_scale: float = 1.0
+    selection: Selection = field(default_factory=Selection)
     known: frozenset[str] = frozenset()
     traces: Mapping[str, Trace] = field(default_factory=dict)
 
@@ -67,6 +68,7 @@ def executor_for(
     job: Job, jobs: int, implementation: Described, catalogue: Catalogue, selection: Selection
 ) -> Iterator[Executor]:
     """Open what executes the selected checks in so many processes, and close it again."""
+    job = replace(job, selection=selection)
     if jobs == 1:
         yield executor_of(job, implementation, catalogue)
         return
@@ -80,7 +82,7 @@ def executor_for(
 
 def executor_of(job: Job, implementation: Described, catalogue: Catalogue) -> Executor:
     """Return what executes checks in this process."""
-    executor: Executor = InProcess(implementation, job.effort, catalogue, job.known)
+    executor: Executor = InProcess(implementation, job.effort, catalogue, job.known, job.selection)
     if job.traces:
         executor = TraceFirst(executor, implementation, catalogue.laws, job.traces)
     if job.effort.repeats:

@@ -1,7 +1,8 @@
 """The contract: what the suite may ask of an implementation. Standard library only, so that an engine can vendor it.
 
-One module a facet holds the facet's frozen values and its Protocol; `errors` holds the answers that are not
-results, `implementation` how an implementation is described and opened, `operations` the table of every call.
+One module a facet holds the facet's frozen values and its Protocol; `pool` holds what the data-plane facets share,
+`errors` the answers that are not results, `implementation` how an implementation is described and opened, `operations`
+the table of every call.
 """
 
 from sharedkv_conformance.contract.allocation import (
@@ -12,6 +13,7 @@ from sharedkv_conformance.contract.allocation import (
     LaneStatistics,
     RoomMade,
 )
+from sharedkv_conformance.contract.direct_write import DirectWrite
 from sharedkv_conformance.contract.errors import (
     CapacityWait,
     ContractError,
@@ -19,6 +21,8 @@ from sharedkv_conformance.contract.errors import (
     Rejected,
     Unsupported,
 )
+from sharedkv_conformance.contract.eviction import Eviction, EvictionNode, EvictionPlan
+from sharedkv_conformance.contract.host_tier import HostAllocation, HostStatistics, HostTier
 from sharedkv_conformance.contract.implementation import (
     Description,
     FreeRoom,
@@ -26,33 +30,74 @@ from sharedkv_conformance.contract.implementation import (
     OpenConfig,
     Session,
 )
-from sharedkv_conformance.contract.planning import Planning, RequestSplit, Segment
-from sharedkv_conformance.contract.probe import Event, PageSets, Probe
+from sharedkv_conformance.contract.planning import (
+    BatchPlan,
+    Descriptor,
+    DummyRow,
+    LastToken,
+    Planning,
+    RankPlan,
+    RequestSplit,
+    Segment,
+    SegmentRows,
+)
+from sharedkv_conformance.contract.pool import BufferRows, Placement, PoolConfig, RankRows
+from sharedkv_conformance.contract.prefetch import Prefetch
+from sharedkv_conformance.contract.probe import Collective, Event, PageSets, PoolBuffer, Probe, Span
+from sharedkv_conformance.contract.reuse import Composed, RankQueries, RankTopK, Reuse, ReuseRequest
+from sharedkv_conformance.contract.unclaimed import UnclaimedFacet
 
-CONTRACT_VERSION = "1.0"
+CONTRACT_VERSION = "1.1"
 
 __all__ = [
     "CONTRACT_VERSION",
     "Admission",
     "Allocation",
+    "BatchPlan",
+    "BufferRows",
     "CapacityWait",
+    "Collective",
+    "Composed",
     "ContractError",
     "Description",
+    "Descriptor",
+    "DirectWrite",
+    "DummyRow",
     "Event",
+    "Eviction",
+    "EvictionNode",
+    "EvictionPlan",
     "ExtendAllocation",
     "ExtendRequest",
     "FreeRoom",
+    "HostAllocation",
+    "HostStatistics",
+    "HostTier",
     "Implementation",
     "LaneStatistics",
+    "LastToken",
     "OpenConfig",
     "PageSets",
+    "Placement",
     "Planning",
+    "PoolBuffer",
+    "PoolConfig",
+    "Prefetch",
     "Probe",
+    "RankPlan",
+    "RankQueries",
+    "RankRows",
+    "RankTopK",
     "Reason",
     "Rejected",
     "RequestSplit",
+    "Reuse",
+    "ReuseRequest",
     "RoomMade",
     "Segment",
+    "SegmentRows",
     "Session",
+    "Span",
+    "UnclaimedFacet",
     "Unsupported",
 ]

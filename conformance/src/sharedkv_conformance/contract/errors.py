@@ -23,6 +23,34 @@ class Reason(StrEnum):
     PAGE_NAMED_TWICE = "page_named_twice"
     ALLOCATION_WITHOUT_OWNERS = "allocation_without_owners"
     SNAPSHOT_UNKNOWN = "snapshot_unknown"
+    BATCH_EMPTY = "batch_empty"
+    STATIC_MULTIPLE_INVALID = "static_multiple_invalid"
+    ROWS_MISMATCH = "rows_mismatch"
+    ROW_BYTES_MISMATCH = "row_bytes_mismatch"
+    DOMAIN_UNKNOWN = "domain_unknown"
+    LOCATIONS_MISMATCH = "locations_mismatch"
+    STATIC_TAIL_UNPROVEN = "static_tail_unproven"
+    CHUNK_TOO_SMALL = "chunk_too_small"
+    LANE_MISMATCH = "lane_mismatch"
+    LAYOUT_UNKNOWN = "layout_unknown"
+    LAYER_OUTSIDE_POOL = "layer_outside_pool"
+    BUFFER_UNKNOWN = "buffer_unknown"
+    TABLE_TOO_SHORT = "table_too_short"
+    EPOCH_STALE = "epoch_stale"
+    EPOCH_OF_ANOTHER_BATCH = "epoch_of_another_batch"
+    VIEW_NOT_COMPOSED = "view_not_composed"
+    POSITION_OUTSIDE_REQUEST = "position_outside_request"
+    LEASE_UNKNOWN = "lease_unknown"
+    FAULT_UNKNOWN = "fault_unknown"
+    NODE_NEGATIVE = "node_negative"
+    NODE_NAMED_TWICE = "node_named_twice"
+    PARENT_UNKNOWN = "parent_unknown"
+    TREE_CYCLIC = "tree_cyclic"
+    OWNER_OUTSIDE_LANES = "owner_outside_lanes"
+    DEFICIT_MISMATCH = "deficit_mismatch"
+    DEFICIT_NEGATIVE = "deficit_negative"
+    HOST_COUNTS_INVALID = "host_counts_invalid"
+    LANE_UNKNOWN = "lane_unknown"
 
     @property
     def clause(self) -> str:
@@ -42,6 +70,34 @@ _CLAUSE_OF_REASON = {
     Reason.PAGE_NAMED_TWICE: "RFC-0001:C-RELEASE",
     Reason.ALLOCATION_WITHOUT_OWNERS: "RFC-0001:C-CONSERVATION",
     Reason.SNAPSHOT_UNKNOWN: "RFC-0001:C-CONSERVATION",
+    Reason.BATCH_EMPTY: "RFC-0002:C-PLAN",
+    Reason.STATIC_MULTIPLE_INVALID: "RFC-0002:C-ROWS",
+    Reason.ROWS_MISMATCH: "RFC-0002:C-RESTORE",
+    Reason.ROW_BYTES_MISMATCH: "RFC-0003:C-VALIDATION",
+    Reason.DOMAIN_UNKNOWN: "RFC-0003:C-VALIDATION",
+    Reason.LOCATIONS_MISMATCH: "RFC-0002:C-STATIC-TAIL",
+    Reason.STATIC_TAIL_UNPROVEN: "RFC-0002:C-STATIC-TAIL",
+    Reason.CHUNK_TOO_SMALL: "RFC-0002:C-CHUNKS",
+    Reason.LANE_MISMATCH: "RFC-0003:C-VALIDATION",
+    Reason.LAYOUT_UNKNOWN: "RFC-0003:C-LAYOUTS",
+    Reason.LAYER_OUTSIDE_POOL: "RFC-0003:C-VALIDATION",
+    Reason.BUFFER_UNKNOWN: "RFC-0003:C-LAYOUTS",
+    Reason.TABLE_TOO_SHORT: "RFC-0004:C-DENSE-VIEW",
+    Reason.EPOCH_STALE: "RFC-0004:C-EPOCHS",
+    Reason.EPOCH_OF_ANOTHER_BATCH: "RFC-0004:C-EPOCHS",
+    Reason.VIEW_NOT_COMPOSED: "RFC-0004:C-EPOCHS",
+    Reason.POSITION_OUTSIDE_REQUEST: "RFC-0004:C-ATTENTION",
+    Reason.LEASE_UNKNOWN: "RFC-0005:C-BUFFERS",
+    Reason.FAULT_UNKNOWN: "RFC-0005:C-BUFFERS",
+    Reason.NODE_NEGATIVE: "RFC-0008:C-REFUSALS",
+    Reason.NODE_NAMED_TWICE: "RFC-0008:C-REFUSALS",
+    Reason.PARENT_UNKNOWN: "RFC-0008:C-REFUSALS",
+    Reason.TREE_CYCLIC: "RFC-0008:C-REFUSALS",
+    Reason.OWNER_OUTSIDE_LANES: "RFC-0008:C-REFUSALS",
+    Reason.DEFICIT_MISMATCH: "RFC-0008:C-REFUSALS",
+    Reason.DEFICIT_NEGATIVE: "RFC-0008:C-REFUSALS",
+    Reason.HOST_COUNTS_INVALID: "RFC-0006:C-HOST-POOL",
+    Reason.LANE_UNKNOWN: "RFC-0006:C-HOST-POOL",
 }
 
 

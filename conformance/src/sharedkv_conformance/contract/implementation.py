@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from sharedkv_conformance.contract.allocation import Allocation
-from sharedkv_conformance.contract.planning import Planning
-from sharedkv_conformance.contract.probe import Probe
+from sharedkv_conformance.contract.pool import PoolConfig
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,8 +15,8 @@ class Description:
 
     `features` are claims: facet words (`allocation`), optional features (`allocation.snapshot`) and probes
     (`probe.cost`). `limits` bound what the suite generates, in the unit that the key names (`max_pages`,
-    `max_cp_size`, `max_page_size`); an absent key means that the suite may choose. `environment` is free text
-    for the report: device, driver, library versions.
+    `max_cp_size`, `max_page_size`, `max_host_pages`); an absent key means that the suite may choose. `environment` is
+    free text for the report: device, driver, library versions.
     """
 
     name: str
@@ -41,8 +39,9 @@ class OpenConfig:
     """The geometry of one session.
 
     `pages` counts the logical pages 1..pages of the pool, before any surplus is dropped; page 0 is the dummy and
-    not among them. `rank` is the rank that this session plays: every rank allocates alike. `split` other than
-    `in_sequence` is refused with `Rejected`.
+    not among them. `rank` is the rank that this session plays in planning and allocation: every rank does both alike;
+    the data-plane facets play all ranks. `split` other than `in_sequence` is refused with `Rejected`. `host_pages`
+    counts the pages of each lane of the host tier.
     """
 
     cp_size: int
@@ -51,25 +50,20 @@ class OpenConfig:
     rank: int = 0
     split: str = "in_sequence"
     free_room: FreeRoom = field(default_factory=FreeRoom)
+    pool: PoolConfig = field(default_factory=PoolConfig)
+    prefetch: bool = False
+    host_pages: int = 0
 
 
 class Session(Protocol):
     """One fresh and isolated instance, used from one thread.
 
-    Every facet attribute exists; a facet that is not claimed raises `Unsupported` on every call.
+    Beside `close` it has one attribute a facet that is claimed, under the facet's word: `planning` (`Planning`),
+    `allocation` (`Allocation`), `direct_write` (`DirectWrite`), `reuse` (`Reuse`), `prefetch` (`Prefetch`), `eviction`
+    (`Eviction`), `host_tier` (`HostTier`) and `probe` (`Probe`). A call that is not claimed raises `Unsupported`; a
+    facet or a call that is not there at all counts as one that does, so that an adapter outlives the next minor version
+    of the contract.
     """
-
-    @property
-    def planning(self) -> Planning:
-        """The split of requests into pages, owners and segments."""
-
-    @property
-    def allocation(self) -> Allocation:
-        """The owner-lane allocator."""
-
-    @property
-    def probe(self) -> Probe:
-        """Views of inner state; each is an optional feature."""
 
     def close(self) -> None:
         """Give up everything that the session holds."""

@@ -5,7 +5,7 @@ The trace, the history recorder and the wire all read this table; nothing else l
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,8 +16,13 @@ from sharedkv_conformance.contract.allocation import (
     LaneStatistics,
     RoomMade,
 )
-from sharedkv_conformance.contract.planning import RequestSplit
-from sharedkv_conformance.contract.probe import Event, PageSets
+from sharedkv_conformance.contract.eviction import EvictionNode, EvictionPlan
+from sharedkv_conformance.contract.host_tier import HostAllocation, HostStatistics
+from sharedkv_conformance.contract.planning import BatchPlan, Descriptor, RequestSplit
+from sharedkv_conformance.contract.pool import Placement, RankRows
+from sharedkv_conformance.contract.probe import Collective, Event, PageSets, PoolBuffer
+from sharedkv_conformance.contract.reuse import Composed, RankQueries, RankTopK, ReuseRequest
+from sharedkv_conformance.contract.unclaimed import UnclaimedFacet
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,8 +30,9 @@ class Operation:
     """One call of the contract.
 
     `parameters` and `result` are types that `codec` can read and write. `takes` says which parameters hold values
-    that an earlier answer produced, by kind (`page`, `location`, `snapshot`); `produces` says where the answer
-    holds such values, by field name (the empty name is the answer itself).
+    that an earlier answer produced, by kind (`page`, `location`, `snapshot`, `lease`); `produces` says where the answer
+    holds such values, by field name (the empty name is the answer itself). Where an answer holds them lane by lane, a
+    kind `host_page:lane` means those of the lane that the argument `lane` names.
     """
 
     name: str
@@ -35,6 +41,16 @@ class Operation:
     feature: str
     takes: Mapping[str, str] = field(default_factory=dict)
     produces: Mapping[str, str] = field(default_factory=dict)
+
+    def of(self, session: Any) -> Callable[..., Any]:
+        """Return the method of a session that answers this call.
+
+        An adapter of an earlier minor version lacks later facets and calls; these refuse as everything that is not
+        claimed does.
+        """
+        found = getattr(getattr(session, self.facet, None), self.method, None)
+        method: Callable[..., Any] = found if callable(found) else getattr(UnclaimedFacet(self.feature), self.method)
+        return method
 
     @property
     def facet(self) -> str:
@@ -49,6 +65,10 @@ class Operation:
 
 _BATCH = {"batch": tuple[ExtendRequest, ...]}
 _PAGES = {"pages": tuple[int, ...]}
+_VIEW = {"layer": int, "epoch": int}
+_REUSED = {**_VIEW, "batch": tuple[ReuseRequest, ...]}
+_VALUES = tuple[tuple[int, ...], ...]
+_TREE = {"nodes": tuple[EvictionNode, ...], "deficit": tuple[int, ...]}
 
 OPERATIONS: tuple[Operation, ...] = (
     Operation(
@@ -56,6 +76,40 @@ OPERATIONS: tuple[Operation, ...] = (
         parameters={"prefix_tokens": int, "extend_tokens": int},
         result=RequestSplit,
         feature="planning",
+    ),
+    Operation(
+        name="planning.plan",
+        parameters={**_BATCH, "static_multiple": int},
+        result=BatchPlan,
+        feature="planning.batch",
+    ),
+    Operation(name="planning.descriptors", parameters=_BATCH, result=tuple[Descriptor, ...], feature="planning.batch"),
+    Operation(
+        name="planning.deal", parameters={**_BATCH, "values": tuple[int, ...]}, result=_VALUES, feature="planning.batch"
+    ),
+    Operation(
+        name="planning.restore",
+        parameters={**_BATCH, "rows": _VALUES},
+        result=tuple[int, ...],
+        feature="planning.batch",
+    ),
+    Operation(
+        name="planning.collect_last",
+        parameters={**_BATCH, "rows": _VALUES},
+        result=tuple[int, ...],
+        feature="planning.batch",
+    ),
+    Operation(
+        name="planning.strip",
+        parameters={**_BATCH, "locations": tuple[int, ...], "static_tokens": int},
+        result=tuple[int, ...],
+        feature="planning.batch",
+    ),
+    Operation(
+        name="planning.chunk",
+        parameters={"prefix_tokens": int, "remaining_tokens": int, "budget_tokens": int},
+        result=int,
+        feature="planning.batch",
     ),
     Operation(
         name="allocation.extend",
@@ -104,9 +158,81 @@ OPERATIONS: tuple[Operation, ...] = (
         feature="allocation.snapshot",
         takes={"snapshot": "snapshot"},
     ),
+    Operation(name="direct_write.place", parameters=_PAGES, result=tuple[Placement, ...], feature="direct_write"),
+    Operation(
+        name="direct_write.page_at", parameters={"lane": int, "physical": int}, result=int, feature="direct_write"
+    ),
+    Operation(
+        name="direct_write.write",
+        parameters={
+            "layer": int,
+            **_BATCH,
+            "locations": tuple[int, ...],
+            "static_tokens": int,
+            "rows": tuple[RankRows, ...],
+        },
+        result=None,
+        feature="direct_write",
+    ),
+    Operation(
+        name="direct_write.read",
+        parameters={"layer": int, "buffer": str, "locations": tuple[int, ...]},
+        result=bytes,
+        feature="direct_write",
+    ),
+    Operation(
+        name="reuse.compose", parameters={**_REUSED, "rows": tuple[RankRows, ...]}, result=Composed, feature="reuse"
+    ),
+    Operation(name="reuse.dense", parameters={**_VIEW, "buffer": str}, result=tuple[bytes, ...], feature="reuse"),
+    Operation(
+        name="reuse.top_k",
+        parameters={**_VIEW, "queries": tuple[RankQueries, ...], "count": int},
+        result=tuple[RankTopK, ...],
+        feature="reuse",
+    ),
+    Operation(
+        name="reuse.attend",
+        parameters={**_VIEW, "queries": tuple[RankQueries, ...], "indices": tuple[RankTopK, ...]},
+        result=tuple[bytes, ...],
+        feature="reuse",
+    ),
+    Operation(name="prefetch.start", parameters=_REUSED, result=bool, feature="prefetch"),
+    Operation(name="prefetch.consume", parameters=_REUSED, result=int, feature="prefetch", produces={"": "lease"}),
+    Operation(
+        name="prefetch.read",
+        parameters={"lease": int, "buffer": str},
+        result=tuple[bytes, ...],
+        feature="prefetch",
+        takes={"lease": "lease"},
+    ),
+    Operation(
+        name="prefetch.release", parameters={"lease": int}, result=None, feature="prefetch", takes={"lease": "lease"}
+    ),
+    Operation(name="prefetch.live_bytes", parameters={}, result=int, feature="prefetch"),
+    Operation(name="eviction.plan", parameters=_TREE, result=EvictionPlan, feature="eviction"),
+    Operation(name="eviction.plan_load_back", parameters=_TREE, result=EvictionPlan, feature="eviction"),
+    Operation(
+        name="host_tier.allocate",
+        parameters=_PAGES,
+        result=HostAllocation,
+        feature="host_tier",
+        produces={"pages": "host_page"},
+    ),
+    Operation(
+        name="host_tier.release",
+        parameters={"lane": int, **_PAGES},
+        result=None,
+        feature="host_tier",
+        takes={"pages": "host_page:lane"},
+    ),
+    Operation(name="host_tier.statistics", parameters={}, result=HostStatistics, feature="host_tier"),
+    Operation(name="host_tier.free_slots", parameters={"lane": int}, result=tuple[int, ...], feature="host_tier"),
     Operation(name="probe.cost", parameters={}, result=int, feature="probe.cost"),
     Operation(name="probe.events", parameters={}, result=tuple[Event, ...], feature="probe.events"),
     Operation(name="probe.pages", parameters={}, result=PageSets, feature="probe.pages"),
+    Operation(name="probe.pool", parameters={"layer": int}, result=tuple[PoolBuffer, ...], feature="probe.pool"),
+    Operation(name="probe.collectives", parameters={}, result=tuple[Collective, ...], feature="probe.collectives"),
+    Operation(name="probe.inject", parameters={"fault": str}, result=None, feature="probe.inject"),
 )
 
 OPERATION_BY_NAME: Mapping[str, Operation] = {operation.name: operation for operation in OPERATIONS}

@@ -1,4 +1,4 @@
-"""How histories of splits are drawn."""
+"""How histories of splits and of batch plans are drawn."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any
 from hypothesis import strategies as st
 
 from sharedkv_conformance.contract.implementation import OpenConfig
+from sharedkv_conformance.draws.planning_batch import batch_call, numbers_call
 from sharedkv_conformance.laws.planning import VECTORS
-from sharedkv_conformance.model.planning import PlanningState
+from sharedkv_conformance.model.planning_state import PlanningState
 from sharedkv_conformance.step import Call
 
 Draw = Callable[..., Any]
@@ -17,16 +18,16 @@ Kind = Callable[[Draw, PlanningState], Call]
 
 
 def opening(draw: Draw, limits: Mapping[str, int]) -> OpenConfig:
-    """Draw a supported geometry within the limits of the implementation."""
-    ranks = (2, 3, 4, 5, 6, 7, 8, 16)
+    """Draw a supported geometry within the limits of the implementation, mostly one whose blocks fill quickly."""
+    ranks = (2, 3, 4, 2, 3, 5, 8, 2, 6, 7, 16)
     cp_size = draw(st.sampled_from([size for size in ranks if size <= limits.get("max_cp_size", 16)]))
-    sizes = [size for size in (2, 4, 16, 64) if size <= limits.get("max_page_size", 64)]
+    sizes = [size for size in (4, 2, 4, 2, 16, 4, 64) if size <= limits.get("max_page_size", 64)]
     return OpenConfig(cp_size=cp_size, page_size=draw(st.sampled_from(sizes)), pages=4 * cp_size)
 
 
 def next_call(draw: Draw, state: PlanningState) -> Call:
-    """Draw a request: usually one that has a split, with page and block borders close by; a table row; a faulty one."""
-    kind: Kind = draw(st.sampled_from((plausible, plausible, table_row, faulty)))
+    """Draw a call on a batch, or a request: usually one that has a split, with page and block borders close by."""
+    kind: Kind = draw(st.sampled_from(KINDS))
     return kind(draw, state)
 
 
@@ -55,3 +56,16 @@ def faulty(draw: Draw, state: PlanningState) -> Call:
 
 def _split(prefix_tokens: int, extend_tokens: int) -> Call:
     return Call(op="planning.split", args={"prefix_tokens": prefix_tokens, "extend_tokens": extend_tokens})
+
+
+KINDS: tuple[Kind, ...] = (
+    plausible,
+    table_row,
+    faulty,
+    batch_call,
+    batch_call,
+    batch_call,
+    batch_call,
+    numbers_call,
+    numbers_call,
+)

@@ -8,7 +8,8 @@ from sharedkv_conformance.contract.errors import Rejected
 from sharedkv_conformance.contract.planning import RequestSplit
 from sharedkv_conformance.marks import law, witness
 from sharedkv_conformance.model.geometry import unsupported_geometry
-from sharedkv_conformance.model.planning import PlanningState, last_token, page_owners, segments, unsplittable
+from sharedkv_conformance.model.planning_split import last_token, page_owners, segments, unsplittable
+from sharedkv_conformance.model.planning_state import PlanningState
 from sharedkv_conformance.step import Answer, Call, Err, Ok
 from sharedkv_conformance.trace import OPEN
 

@@ -22,7 +22,7 @@ from sharedkv_conformance.contract.implementation import OpenConfig
 from sharedkv_conformance.contract.probe import Event, PageSets
 from sharedkv_conformance.model.geometry import Geometry
 from sharedkv_conformance.model.lane_pages import EVICTABLE, FREE, IN_USE, LanePages
-from sharedkv_conformance.model.planning import page_owners, unsplittable
+from sharedkv_conformance.model.planning_split import page_owners, unsplittable
 
 Lanes = tuple[int, ...]
 

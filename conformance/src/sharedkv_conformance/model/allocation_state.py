@@ -11,7 +11,7 @@ from sharedkv_conformance.contract.implementation import OpenConfig
 from sharedkv_conformance.model.allocation import by_lane, refusals
 from sharedkv_conformance.model.geometry import Geometry
 from sharedkv_conformance.model.lane_pages import EVICTABLE, FREE, IN_USE, LanePages
-from sharedkv_conformance.model.planning import page_owners
+from sharedkv_conformance.model.planning_split import page_owners
 from sharedkv_conformance.step import Answer, Call, Err, Ok
 
 Lanes = tuple[int, ...]

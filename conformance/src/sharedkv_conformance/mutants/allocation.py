@@ -12,7 +12,7 @@ from sharedkv_conformance.contract.probe import Event
 from sharedkv_conformance.marks import benign, mutant
 from sharedkv_conformance.model.allocation import AllocationModel, Lanes, refusals
 from sharedkv_conformance.model.lane_pages import FREE, IN_USE
-from sharedkv_conformance.model.planning import page_owners
+from sharedkv_conformance.model.planning_split import page_owners
 
 Batch = Sequence[ExtendRequest]
 

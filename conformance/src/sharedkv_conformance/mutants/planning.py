@@ -9,7 +9,8 @@ from sharedkv_conformance.contract.implementation import OpenConfig
 from sharedkv_conformance.contract.planning import RequestSplit, Segment
 from sharedkv_conformance.marks import benign, mutant
 from sharedkv_conformance.model.geometry import Geometry, checked_geometry
-from sharedkv_conformance.model.planning import PlanningModel, block_rank, last_token, segments
+from sharedkv_conformance.model.planning import PlanningModel
+from sharedkv_conformance.model.planning_split import block_rank, last_token, segments
 
 Parts = tuple[Segment, ...]
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from sharedkv_conformance.codec import Malformed, decode, encode
-from sharedkv_conformance.contract.errors import ContractError
+from sharedkv_conformance.contract.errors import ContractError, Unsupported
 from sharedkv_conformance.contract.implementation import Description, OpenConfig
 from sharedkv_conformance.contract.operations import OPERATION_BY_NAME, Operation
 from sharedkv_conformance.loss import Loss
@@ -56,23 +56,34 @@ class _Call:
 class WireSession:
     """A session of the other end. Calls that were announced to follow the next one travel with it."""
 
-    def __init__(self, connection: Connection, number: int, operations: Mapping[str, Operation]) -> None:
+    def __init__(
+        self, connection: Connection, number: int, operations: Mapping[str, Operation], claims: frozenset[str]
+    ) -> None:
         self.operations = operations
+        self._claims = claims
         self._connection = connection
         self.number = number
         self._announced: tuple[str, ...] = ()
         self._ahead: deque[tuple[str, int]] = deque()
-        self.planning: Any = WireFacet(self, "planning")
-        self.allocation: Any = WireFacet(self, "allocation")
-        self.probe: Any = WireFacet(self, "probe")
+        self.planning: Any
+        for facet in dict.fromkeys(operation.facet for operation in operations.values()):
+            setattr(self, facet, WireFacet(self, facet))
 
     def announce(self, following: Sequence[str]) -> None:
         """Take note of the calls without arguments that will follow the next call in this order."""
         self._announced = tuple(following)
 
     def call(self, operation: Operation, args: Mapping[str, Any]) -> Any:
-        """Return the answer as a value of the contract; one that has not its shape is returned as it came."""
-        raw = self._connection.result(self._posted(operation, args))
+        """Return the answer as a value of the contract; one that has not its shape is returned as it came.
+
+        A program that was built for an earlier minor version has never heard of later calls, and says so.
+        """
+        try:
+            raw = self._connection.result(self._posted(operation, args))
+        except Remote as remote:
+            if remote.kind == "protocol" and operation.feature not in self._claims:
+                raise Unsupported(operation.feature) from remote
+            raise
         try:
             return decode(operation.result, raw)
         except Malformed:
@@ -150,7 +161,11 @@ class WireImplementation:
         opened = connection.result(number)
         if not isinstance(opened, dict) or set(opened) != {"session"} or type(opened["session"]) is not int:
             raise Loss(Status.ERROR, f"the answer to open: wanted {{'session': number}}, found {opened!r}")
-        return WireSession(connection, opened["session"], self._operations)
+        return WireSession(connection, opened["session"], self._operations, self._claimed())
+
+    def _claimed(self) -> frozenset[str]:
+        said = self._description.get("features") if isinstance(self._description, dict) else None
+        return frozenset(said or ()) if _are_words(said) else frozenset()
 
     def connection(self) -> Connection:
         """Return the connection, made now where there is none that works; raises `Loss`."""

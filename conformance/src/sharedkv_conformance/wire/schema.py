@@ -132,7 +132,8 @@ def _shape(kind: Any) -> Schema:
     if get_origin(kind) is tuple:
         return {"type": "array", "items": _titled("Item", _shape(get_args(kind)[0]), "One of them.")}
     if kind is bytes:
-        return {"anyOf": [{"type": "string", "pattern": "^([0-9a-f]{2})*$"}, {"$ref": "#/definitions/bulk"}]}
+        digits = _string("Hex digits", "Two for each byte.", pattern="^([0-9a-f]{2})*$")
+        return {"anyOf": [digits, {"$ref": "#/definitions/bulk"}]}
     return {"type": _SCALARS[kind]}
 
 

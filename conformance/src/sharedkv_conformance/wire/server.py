@@ -191,8 +191,7 @@ def _raising(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _method(session: Session, operation: Operation) -> Callable[..., Any]:
-    found: Callable[..., Any] = getattr(getattr(session, operation.facet), operation.method)
-    return found
+    return operation.of(session)
 
 
 def _description_form(description: Description) -> dict[str, Any]:
