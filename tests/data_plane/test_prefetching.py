@@ -14,8 +14,9 @@ from sharedkv.geometry import Geometry
 from sharedkv.layouts import MLA_FP8, layout
 from sharedkv.pools import Pool
 from sharedkv.prefetching import MISSED, SIDE_STREAM, SKIPPED, Plumbing, Prefetcher
+from sharedkv.row_domains import VALID
 from sharedkv.streams import OrderError, RecordingBackend
-from sharedkv.writing import VALID, ComputedRows, GroupWriter, compute_stream
+from sharedkv.writing import ComputedRows, GroupWriter, compute_stream
 from tests.data_plane.synchronization import no_waiting
 
 RANKS = 2

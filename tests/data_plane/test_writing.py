@@ -16,6 +16,7 @@ from sharedkv.geometry import Geometry
 from sharedkv.layouts import MHA_BF16, MLA_BF16, MLA_FP8, Buffer, layout
 from sharedkv.pools import Pool
 from sharedkv.quantization import plain_quantize_latent, quantize_latent
+from sharedkv.row_domains import COMPUTE, STATIC, VALID
 from sharedkv.rows import (
     plain_gather_index_rows,
     plain_gather_rows,
@@ -23,7 +24,7 @@ from sharedkv.rows import (
     plain_write_rows,
 )
 from sharedkv.streams import OrderError, RecordingBackend
-from sharedkv.writing import COMPUTE, STATIC, VALID, ComputedRows, GroupWriter, compute_stream, rows_of
+from sharedkv.writing import ComputedRows, GroupWriter, compute_stream, rows_of
 from tests.data_plane.synchronization import WaitsError, no_waiting
 
 GARBAGE = 0xAB

@@ -21,11 +21,7 @@ from numpy.typing import NDArray
 from sharedkv.batching import BatchPlan, plan_batch
 from sharedkv.errors import Refusal, RefusedError
 from sharedkv.geometry import DUMMY_PAGE, Geometry
-
-NOWHERE = -1
-VALID = "valid"
-COMPUTE = "compute"
-STATIC = "static"
+from sharedkv.row_domains import NOWHERE, STATIC, require_rows, spread, valid_rows
 
 Span = tuple[int, int]
 Ints = NDArray[np.int64]
@@ -127,7 +123,7 @@ class DenseBatch:
             RefusedError: no such domain, or not the rows that the batch has in it.
 
         """
-        return self._spread(rank, domain, num_rows, self._positions, NOWHERE)
+        return self._spread(rank, domain, num_rows, self._positions)
 
     def windows(self, rank: int, domain: str, num_rows: int) -> QueryWindows:
         """Return what each query row of a rank may see.
@@ -141,14 +137,14 @@ class DenseBatch:
         requests = np.repeat(np.arange(len(self.requests)), self.plan.extend_tokens)
         seen = self._positions - self.bases[requests] + 1
         return QueryWindows(
-            request=self._spread(rank, domain, num_rows, requests, NOWHERE),
-            tokens=self._spread(rank, domain, num_rows, seen, 0),
+            request=self._spread(rank, domain, num_rows, requests),
+            tokens=np.maximum(self._spread(rank, domain, num_rows, seen), 0),
             bases=self.bases,
         )
 
     def valid_rows(self, rank: int, domain: str) -> Ints:
         """Return which of a rank's rows in a domain are valid ones, in order."""
-        return np.arange(self.plan.valid_rows[rank]) if domain == VALID else self.plan.compute_row_of_row(rank)
+        return valid_rows(self.plan, rank, domain)
 
     @cached_property
     def _positions(self) -> Ints:
@@ -158,23 +154,9 @@ class DenseBatch:
         positions: Ints = np.arange(self.plan.extend_tokens.sum()) + np.repeat(shift, self.plan.extend_tokens)
         return positions
 
-    def _spread(self, rank: int, domain: str, num_rows: int, by_token: Ints, nothing: int) -> Ints:
-        """Return a value of each new token for the given rows of a rank, `nothing` for those that have no token."""
-        self._require_rows(rank, domain, num_rows)
-        spread = np.full(num_rows, nothing, dtype=np.int64)
-        spread[self.valid_rows(rank, domain)] = by_token[self.plan.tokens(rank)]
-        return spread
-
-    def _require_rows(self, rank: int, domain: str, num_rows: int) -> None:
-        fits = {
-            VALID: num_rows == self.plan.valid_rows[rank],
-            COMPUTE: num_rows == self.plan.compute_rows[rank],
-            STATIC: num_rows >= self.plan.compute_rows[rank],
-        }
-        if domain not in fits:
-            raise RefusedError(Refusal.DOMAIN_UNKNOWN, domain)
-        if not fits[domain]:
-            raise RefusedError(Refusal.ROWS_MISMATCH, f"{num_rows} {domain} rows of rank {rank}")
+    def _spread(self, rank: int, domain: str, num_rows: int, by_token: Ints) -> Ints:
+        require_rows(self.plan, rank, domain, num_rows)
+        return spread(self.plan, rank, domain, num_rows, by_token)
 
 
 def dense_batch(geometry: Geometry, requests: Sequence[ReuseRequest]) -> DenseBatch:

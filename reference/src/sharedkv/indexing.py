@@ -18,8 +18,9 @@ import numpy as np
 import torch
 
 from sharedkv.dense import emit_top_k
-from sharedkv.dense_positions import NOWHERE, Ints, QueryWindows
+from sharedkv.dense_positions import Ints, QueryWindows
 from sharedkv.layouts import INDEX_KEY_BYTES
+from sharedkv.row_domains import NOWHERE
 from sharedkv.rows import on_device
 
 BLOCK_SCORES = 1 << 22

@@ -26,9 +26,10 @@ from sharedkv.dense_positions import DenseBatch, ReuseRequest, dense_batch
 from sharedkv.errors import Refusal, RefusedError
 from sharedkv.pool_rows import gather_pool_rows
 from sharedkv.pools import Pool
+from sharedkv.row_domains import NOWHERE
 from sharedkv.rows import on_device
 from sharedkv.streams import Access, Backend, Event, Stream
-from sharedkv.writing import NOWHERE, compute_stream, rows_of
+from sharedkv.writing import compute_stream, rows_of
 
 SIDE_STREAM = "prefetch"
 NUM_BUFFERS = 2

@@ -19,19 +19,15 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from sharedkv.batching import BatchPlan, Lengths, plan_batch, strip_static_tail
+from sharedkv.batching import Lengths, plan_batch, strip_static_tail
 from sharedkv.errors import Refusal, RefusedError
 from sharedkv.geometry import Geometry
 from sharedkv.layouts import Buffer, Layout
 from sharedkv.pool_rows import write_pool_rows
 from sharedkv.pools import Pool
+from sharedkv.row_domains import require_rows, spread
 from sharedkv.rows import on_device
 from sharedkv.streams import Access, Backend, Event, Stream
-
-VALID = "valid"
-COMPUTE = "compute"
-STATIC = "static"
-NOWHERE = -1
 
 Ints = NDArray[np.int64]
 ReadersOf = Callable[[int, Ints], Sequence[Event]]
@@ -179,7 +175,7 @@ def rank_slots(
     if len(rows) != plan.cp_size:
         raise RefusedError(Refusal.ROWS_MISMATCH, f"rows of {len(rows)} ranks of {plan.cp_size}")
     for rank, given in enumerate(rows):
-        _require_rows(rank, plan, given)
+        require_rows(plan, rank, given.domain, given.num_rows)
     kept = strip_static_tail(plan.num_tokens, _as_integers(locations), static_tokens)
     pages = kept // geometry.page_size
     for rank in range(plan.cp_size):
@@ -187,7 +183,7 @@ def rank_slots(
     _require_whole_pages(geometry, batch, kept)
     _, physical = geometry.places(pages)
     slots = physical * geometry.page_size + kept % geometry.page_size
-    return tuple(_spread(plan, rank, given, slots) for rank, given in enumerate(rows))
+    return tuple(spread(plan, rank, given.domain, given.num_rows, slots) for rank, given in enumerate(rows))
 
 
 def require_buffers(layout: Layout, rows: ComputedRows) -> None:
@@ -207,18 +203,6 @@ def _as_integers(locations: Sequence[int]) -> Ints:
         return np.array(locations, dtype=np.int64)
     except OverflowError as error:
         raise RefusedError(Refusal.PAGE_OUTSIDE_POOL, "a location beyond 64 bits") from error
-
-
-def _require_rows(rank: int, plan: BatchPlan, given: ComputedRows) -> None:
-    fits = {
-        VALID: given.num_rows == plan.valid_rows[rank],
-        COMPUTE: given.num_rows == plan.compute_rows[rank],
-        STATIC: given.num_rows >= plan.compute_rows[rank],
-    }
-    if given.domain not in fits:
-        raise RefusedError(Refusal.DOMAIN_UNKNOWN, given.domain)
-    if not fits[given.domain]:
-        raise RefusedError(Refusal.ROWS_MISMATCH, f"{given.num_rows} {given.domain} rows of rank {rank}")
 
 
 def _require_lane(geometry: Geometry, rank: int, pages: Ints) -> None:
@@ -243,13 +227,3 @@ def _require_whole_pages(geometry: Geometry, batch: Sequence[Lengths], locations
     named = np.concatenate(starts)
     if len(np.unique(named)) != len(named):
         raise RefusedError(Refusal.PAGE_NAMED_TWICE, "two pages of new tokens are one")
-
-
-def _spread(plan: BatchPlan, rank: int, given: ComputedRows, slots: Ints) -> Ints:
-    """Return the slot of each given row: valid rows where the domain has them, nothing elsewhere."""
-    own = slots[plan.tokens(rank)]
-    if given.domain == VALID:
-        return own
-    spread = np.full(given.num_rows, NOWHERE, dtype=np.int64)
-    spread[plan.compute_row_of_row(rank)] = own
-    return spread

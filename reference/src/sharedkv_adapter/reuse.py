@@ -12,10 +12,11 @@ import torch
 
 from sharedkv.attention import QUERY_VALUES, attend
 from sharedkv.composing import DenseViews
-from sharedkv.dense_positions import NOWHERE, DenseBatch, QueryWindows, ReuseRequest
+from sharedkv.dense_positions import DenseBatch, QueryWindows, ReuseRequest
 from sharedkv.errors import Refusal, RefusedError
 from sharedkv.indexing import top_k
 from sharedkv.layouts import BF16_BYTES, FP32_BYTES, INDEX, INDEX_KEY_BYTES, LATENT
+from sharedkv.row_domains import NOWHERE
 from sharedkv_adapter.data_plane import NO_KERNELS, DataPlane, as_bytes, as_rows, computed_rows
 from sharedkv_adapter.translation import contract_errors
 from sharedkv_conformance import contract

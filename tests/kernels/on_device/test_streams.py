@@ -14,8 +14,9 @@ from sharedkv.geometry import Geometry
 from sharedkv.layouts import MLA_FP8, layout
 from sharedkv.pools import Pool
 from sharedkv.prefetching import Plumbing, Prefetcher
+from sharedkv.row_domains import VALID
 from sharedkv.streams import Backend, CudaBackend, RecordingBackend
-from sharedkv.writing import VALID, ComputedRows, GroupWriter, compute_stream
+from sharedkv.writing import ComputedRows, GroupWriter, compute_stream
 from tests.kernels.on_device.machine import Machine, random_bytes
 
 # To switch the mode on is to be told that it does not find every wait.

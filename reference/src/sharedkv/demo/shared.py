@@ -23,12 +23,13 @@ from sharedkv.demo.mistakes import SilentGroup, WrongLanes
 from sharedkv.demo.model import LayerRows, TinyModel
 from sharedkv.demo.scenario import Chunk
 from sharedkv.demo.settings import NO_EXCHANGE, SELECTED_TOKENS, WRONG_LANES, Settings
-from sharedkv.dense_positions import COMPUTE, DenseBatch, Ints, ReuseRequest, dense_batch
+from sharedkv.dense_positions import DenseBatch, Ints, ReuseRequest, dense_batch
 from sharedkv.geometry import Geometry
 from sharedkv.indexing import top_k
 from sharedkv.layouts import INDEX, LATENT, Layout
 from sharedkv.pool_rows import gather_pool_rows
 from sharedkv.pools import Pool
+from sharedkv.row_domains import COMPUTE
 from sharedkv.streams import RecordingBackend
 from sharedkv.writing import ComputedRows, GroupWriter
 
