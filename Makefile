@@ -19,6 +19,9 @@ LOWEST := $(BUILD)/venvs/lowest
 PIP_INSTALL = -m pip install --quiet --disable-pip-version-check --no-input
 NEEDS_311 = import sys; sys.version_info >= (3, 11) or sys.exit( \
 	"SharedKV needs Python 3.11 or newer; $(PYTHON) is " + sys.version.split()[0] + ". Name another: make PYTHON=python3.12")
+# Debian packages for what a command before this found missing; needs root and apt, and says so.
+DEBIAN = { test "$$(id -u)" = 0 && command -v apt-get > /dev/null || { echo "missing here: $(1). Install these Debian packages, or their like, or run make $@ as root" >&2; exit 1; }; \
+	apt-get update -qq && apt-get install -y -qq --no-install-recommends $(1); }
 FRESH_VENV = $(PYTHON) -c '$(NEEDS_311)' && rm -rf $(@D) && $(PYTHON) -m venv $(@D)
 
 SHELL := /bin/bash
@@ -42,7 +45,7 @@ $(VENV)/.made: pyproject.toml constraints/dev.txt
 	@$(PYTHON) -c '$(NEEDS_311)'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python $(PIP_INSTALL) -c constraints/dev.txt hatchling
-	$(BIN)/python $(PIP_INSTALL) -c constraints/dev.txt --no-build-isolation -e '.[conformance,reference,torch,cuda,docs,dev]'
+	$(BIN)/python $(PIP_INSTALL) -c constraints/dev.txt --no-build-isolation -e '.[conformance,reference,torch,cuda,mooncake,nixl,transfer,docs,dev]'
 	@touch $@
 
 check: $(VENV)/.made ## Prove the specification on the reference: suite, self-test, evidence, tree, coverage
@@ -122,10 +125,12 @@ site-test: $(VENV)/.made browser ## Read the built site as a browser does: links
 	$(BIN)/python -m pytest tests/site
 
 browser: ## Install the headless browser that site-test drives (Debian's), where there is none
-	@command -v chromium > /dev/null && command -v chromedriver > /dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium chromium-driver; }
+	@command -v chromium > /dev/null && command -v chromedriver > /dev/null || $(call DEBIAN,chromium chromium-driver)
 
-engines: ## Install what the example engines are built from and run by (Debian's), where it is missing
-	@command -v g++ > /dev/null && command -v make > /dev/null && command -v node > /dev/null && test -f /usr/include/nlohmann/json.hpp || { apt-get update -qq && apt-get install -y -qq --no-install-recommends g++ make nlohmann-json3-dev nodejs; }
+# libibverbs is what Mooncake is linked to; its Python package brings everything else. NIXL brings all that it needs.
+engines: ## Install what example engines are built from and run by, and what Mooncake needs (Debian's), where it is missing
+	@$(PYTHON) -c 'import ctypes; ctypes.CDLL("libibverbs.so.1")' 2> /dev/null || $(call DEBIAN,libibverbs1)
+	@command -v g++ > /dev/null && command -v make > /dev/null && command -v node > /dev/null && test -f /usr/include/nlohmann/json.hpp || $(call DEBIAN,g++ make nlohmann-json3-dev nodejs)
 
 bench: $(VENV)/.made ## Measure, and write evidence/bench and docs/benchmarks.md (about two minutes on a quiet machine)
 	$(BIN)/python -m benchmarks --write

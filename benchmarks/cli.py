@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from rich.console import Console
 
-from benchmarks import allocation, eviction, growth, host_pool, planning, rows, suite, tree, wire
+from benchmarks import allocation, backup, eviction, growth, host_pool, planning, rows, storage, suite, tree, wire
 from benchmarks.errors import BenchmarkError
 from benchmarks.machine import this_machine
 from benchmarks.page import page
@@ -31,6 +31,8 @@ BENCHMARKS: Mapping[str, Benchmark] = MappingProxyType(
         host_pool.NAME: host_pool.measure,
         planning.NAME: planning.measure,
         rows.NAME: rows.measure,
+        backup.NAME: backup.measure,
+        storage.NAME: storage.measure,
         tree.NAME: tree.measure,
         suite.NAME: suite.measure,
         wire.NAME: wire.measure,

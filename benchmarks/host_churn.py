@@ -62,6 +62,11 @@ class Calls:
         """Return the times of releases."""
         return Timing(calls_ns=tuple(self.release_ns))
 
+    @property
+    def runs_each(self) -> float:
+        """Return in how many runs an allocation lies, in the mean."""
+        return self.num_runs / len(self.sizes)
+
 
 class Churn:
     """One pool under churn: nearly full after `fill`, and from then on."""

@@ -20,11 +20,12 @@ TWO_DIGITS_FROM = 10
 
 def number(value: float) -> str:
     """Write a number with three digits, or with all of those before the point."""
-    if value >= THREE_DIGITS_FROM:
+    size = abs(value)
+    if size >= THREE_DIGITS_FROM:
         return f"{value:,.0f}"
-    if value >= TWO_DIGITS_FROM:
+    if size >= TWO_DIGITS_FROM:
         return f"{value:.1f}"
-    return f"{value:.2f}" if value >= 1 else f"{value:.3f}"
+    return f"{value:.2f}" if size >= 1 else f"{value:.3f}"
 
 
 def cell_text(cell: Cell) -> str:

@@ -47,7 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(*, dry_run: bool, folder: Path, pytest_options: Sequence[str]) -> int:
-    from gpu.record import record_of, write  # noqa: PLC0415 - see above
+    from gpu.backups import backups, line  # noqa: PLC0415 - see above
+    from gpu.record import record_of, write  # noqa: PLC0415
     from gpu.testing import tested  # noqa: PLC0415
     from gpu.timing import CpuClock, CudaClock  # noqa: PLC0415
     from gpu.workloads import Scale, workloads  # noqa: PLC0415
@@ -61,7 +62,11 @@ def _run(*, dry_run: bool, folder: Path, pytest_options: Sequence[str]) -> int:
     for workload in workloads(Scale.tiny() if dry_run else Scale.full(), clock.device):
         timings.append(clock.timing(workload()))
         _tell(str(timings[-1]))
-    file = write(record_of(tests=tests, timings=timings, dry_run=dry_run), folder)
+    found = []
+    for backup in backups(clock.device, tiny=dry_run):
+        found.append(backup)
+        _tell(line(backup))
+    file = write(record_of(tests=tests, timings=timings, backups=found, dry_run=dry_run), folder)
     _tell(f"wrote {file}")
     return 0
 

@@ -23,7 +23,9 @@ from gpu.timing import GOAL_SHARE_OF_COPY, Timing
 FORM_VERSION = 1
 
 
-def record_of(*, tests: Tests, timings: Sequence[Timing], dry_run: bool) -> dict[str, Any]:
+def record_of(
+    *, tests: Tests, timings: Sequence[Timing], backups: Sequence[dict[str, Any]], dry_run: bool
+) -> dict[str, Any]:
     """Return a run as JSON values; `goal` tells which timings reach it, and decides nothing."""
     below = [index for index, timing in enumerate(timings) if timing.share_of_copy < GOAL_SHARE_OF_COPY]
     return {
@@ -34,6 +36,7 @@ def record_of(*, tests: Tests, timings: Sequence[Timing], dry_run: bool) -> dict
         "kernels": source_digest(),
         "tests": {"passed": tests.passed, "failed": tests.failed, "skipped": tests.skipped},
         "timings": [_timing(timing) for timing in timings],
+        "backups": list(backups),
         "goal": {"share_of_copy": GOAL_SHARE_OF_COPY, "below": below},
     }
 

@@ -17,6 +17,7 @@ from sharedkv.layouts import FP8_ROW_BYTES, INDEX_ROW_BYTES, LATENT_ROW_BYTES
 PAGE_SIZE = 64
 SLOT_BYTES = 8
 RANKS = 8
+LAYERS = 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +62,7 @@ def workloads(scale: Scale, device: torch.device) -> Iterator[Callable[[], Workl
             index_shape = {"rows": num_rows, "row_bytes": INDEX_ROW_BYTES, "slots": num_slots, "order": order}
             yield partial(_write_index, index_shape, slots, device)
             yield partial(_gather_index, index_shape, slots, device)
+        yield partial(_move, num_rows // PAGE_SIZE, LAYERS, device)
         yield partial(_fill, num_rows, device)
         yield partial(_emit, min(num_rows, 16_384), scale.selected, device)
         yield partial(_quantize, num_rows, device)
@@ -110,6 +112,20 @@ def _gather_index(shape: Mapping[str, int | str], slots: Callable[[], torch.Tens
     out = _bytes(device, int(shape["rows"]), INDEX_ROW_BYTES)
     call = partial(kernels.gather_index_rows, pages, slots(), PAGE_SIZE, out)
     return Workload(kernel="gather_index_rows", shape=shape, bytes_moved=_moved(shape), call=call)
+
+
+def _move(num_pages: int, layers: int, device: torch.device) -> Workload:
+    """Pages of one layer of a device pool to where pages come first: those of other layers lie between them."""
+    source = _bytes(device, 2 * num_pages, PAGE_SIZE, FP8_ROW_BYTES)
+    target = _bytes(device, 2 * num_pages, layers, PAGE_SIZE, FP8_ROW_BYTES)[:, 1]
+    generator = torch.Generator().manual_seed(num_pages)
+    read, written = (torch.randperm(2 * num_pages, generator=generator)[:num_pages].to(device) for _ in range(2))
+    return Workload(
+        kernel="move_pages",
+        shape={"pages": num_pages, "page_rows": PAGE_SIZE, "row_bytes": FP8_ROW_BYTES, "layers": layers},
+        bytes_moved=2 * num_pages * (PAGE_SIZE * FP8_ROW_BYTES + SLOT_BYTES),
+        call=partial(kernels.move_pages, source, target, read, written),
+    )
 
 
 def _fill(num_tokens: int, device: torch.device) -> Workload:

@@ -7,13 +7,14 @@ import pytest
 from numpy.typing import NDArray
 
 from benchmarks.host_churn import FREE_SHARE, Churn, HostPages, num_runs
-from benchmarks.host_pool import OneLane
+from benchmarks.host_pool import FreeRuns, OneLane
 from benchmarks.slot_pools import PAGE_SIZE, PageRing, SlotQueue, SlotScan, pages_of, slots_of
 
 NUM_PAGES = 3_000
 
 POOLS: dict[str, Callable[[], HostPages]] = {
     "reference": lambda: OneLane(NUM_PAGES),
+    "selection": lambda: FreeRuns(NUM_PAGES),
     "ring": lambda: PageRing(NUM_PAGES),
     "queue": lambda: SlotQueue(np.arange(NUM_PAGES)),
     "scan": lambda: SlotScan(np.arange(NUM_PAGES)),
@@ -43,6 +44,13 @@ def test_every_pool_is_asked_for_the_same_and_holds_nodes_of_the_same_sizes() ->
 
     assert len({tuple(churn.calls.sizes) for churn in churns}) == 1
     assert len({tuple(map(len, churn.nodes)) for churn in churns}) == 1
+
+
+def test_selection_gives_what_the_pool_gives() -> None:
+    pool, selection = churned("reference"), churned("selection")
+
+    assert [*map(list, pool.nodes)] == [*map(list, selection.nodes)]
+    assert pool.pool.free_pages().tolist() == selection.pool.free_pages().tolist()
 
 
 def test_queue_gives_what_the_ring_gives() -> None:

@@ -114,3 +114,14 @@ def test_a_case_that_no_check_names_is_known() -> None:
 
 def test_checks_are_found_by_statement() -> None:
     assert [found.slug for found in small_catalogue().checks_of[OWNERS]] == ["planning.owners"]
+
+
+def test_every_witness_of_a_check_is_counted_in_some_kind_of_history() -> None:
+    catalogue = load_catalogue()
+    counted = {found.name for ground in catalogue.grounds.values() for found in ground.witnesses}
+    assert counted == {name for check in catalogue.checks for name in check.witnesses}
+    assert {catalogue.grounds[facet].facet for facet in ("host_tier", "copies", "storage")} == {
+        "host_tier",
+        "copies",
+        "storage",
+    }

@@ -68,6 +68,12 @@ def test_in_full_a_mutant_says_everything_that_it_breaks() -> None:
     assert trial_of_mutant(catalogue, mutant(also={}), full=True).breaks == (COUNT,)
 
 
+def test_in_full_the_checks_are_those_of_the_facet_that_a_slug_begins_with() -> None:
+    trial = trial_of_mutant(CATALOGUE, replace(mutant(also={}), slug="allocation.wrong"), full=True)
+
+    assert (trial.killed_by, trial.breaks) == (("planning.count",), ())
+
+
 def test_in_full_what_a_mutant_breaks_unsaid_is_told() -> None:
     trial = trial_of_mutant(CATALOGUE, mutant(FirstPageOfRank1, kills=COUNT, also={}), full=True)
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from sharedkv.collectives import Exchange, LocalGroup, Purpose, as_integers
+from sharedkv.collectives import ACKNOWLEDGED, Exchange, GroupAgreement, LocalGroup, Purpose, as_integers
 
 PURPOSE = Purpose(layer=1, buffer="latent", spans=((0, 4),))
 
@@ -38,6 +38,22 @@ def test_a_gather_has_the_contributions_in_rank_order() -> None:
     gathered = LocalGroup(3).all_gather(parts, PURPOSE)
 
     assert all(torch.equal(answer, torch.stack(parts)) for answer in gathered)
+
+
+def test_ranks_have_the_least_of_each_number_in_common() -> None:
+    noted: list[Exchange] = []
+    agreement = GroupAgreement(LocalGroup(3, noted.append))
+
+    assert agreement.least([[4, 0, 2], [3, 1, 2], [5, 9, 7]]) == (3, 0, 2)
+    assert noted == [Exchange(kind="all_reduce", purpose=ACKNOWLEDGED)]
+
+
+def test_a_least_is_put_into_the_storage_of_every_rank() -> None:
+    parts = [torch.tensor([rank, 3 - rank]) for rank in range(3)]
+    LocalGroup(3).all_reduce_min(parts, PURPOSE)
+    parts[0][0] = 7
+
+    assert [part.tolist() for part in parts[1:]] == [[0, 1]] * 2
 
 
 def test_every_exchange_is_noted_once_whatever_the_number_of_ranks() -> None:

@@ -43,7 +43,7 @@ class Cache:
         )
         self.told: list[tuple[str, int]] = []
         self.prefetcher = Prefetcher(plumbing, self, is_on=is_on, allows_batches=allows_batches)
-        self.writer.after_readers(self.prefetcher.readers_of)
+        self.writer.after_users(self.prefetcher.readers_of)
         self.pages = self.allocate(PREFIX)
         self.batch = [self.request("a", self.pages)]
         for layer in range(LAYERS):

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import multiprocessing
-from collections.abc import Callable
-from datetime import timedelta
-from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
-import torch.distributed as dist
 
 from sharedkv.collectives import DistributedGroup, Exchange, Group, LocalGroup, Purpose
 from sharedkv.composing import DenseViews
 from sharedkv.streams import RecordingBackend
+from tests.data_plane.processes import in_processes
 from tests.data_plane.small_batches import LAYERS, SmallBatch, small_batch
 
-TIMEOUT_S = 60
 ONE = ((4, 9),)
 SEVERAL = ((8, 40), (0, 5), (4, 1), (12, 17))
 Views = dict[tuple[int, str], list[bytes]]
@@ -41,43 +35,6 @@ def composed(batch: SmallBatch, group: Group) -> Views:
 def composed_by_one_rank(batch: SmallBatch) -> tuple[Views, list[Exchange]]:
     noted: list[Exchange] = []
     return composed(batch, DistributedGroup(on_exchange=noted.append)), noted
-
-
-def in_processes(ranks: int, folder: Path, body: Callable[[], Any]) -> list[Any]:
-    """Run a body in one forked process a rank and return what each answered, in rank order."""
-    context = multiprocessing.get_context("fork")
-    ends = [context.Pipe(duplex=False) for _ in range(ranks)]
-    processes = [
-        context.Process(target=_play, args=(rank, ranks, folder / "store", body, ends[rank][1]), daemon=True)
-        for rank in range(ranks)
-    ]
-    for process in processes:
-        process.start()
-    try:
-        return [_answer(receiver) for receiver, _ in ends]
-    finally:
-        for process in processes:
-            process.join(1)
-            process.kill()
-            process.join()
-
-
-def _play(rank: int, ranks: int, store: Path, body: Callable[[], Any], sender: Connection) -> None:
-    timeout = timedelta(seconds=TIMEOUT_S / 2)
-    dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=ranks, timeout=timeout)
-    sender.send(body())
-    dist.destroy_process_group()
-
-
-def _answer(receiver: Connection) -> Any:  # noqa: ANN401 - whatever the body answers
-    if not receiver.poll(TIMEOUT_S):
-        raise TimeoutError("a rank did not answer")
-    return receiver.recv()
-
-
-@pytest.fixture(autouse=True)
-def _loopback(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GLOO_SOCKET_IFNAME", "lo")
 
 
 @pytest.mark.parametrize(

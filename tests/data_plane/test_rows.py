@@ -1,6 +1,7 @@
 """Rows by slot: what is named changes, what is not named does not, whichever way the bytes go."""
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from sharedkv.rows import (
 )
 
 NUM_SLOTS = 24
+NUM_RUN_SLOTS = 90
 PAGE_SIZE = 4
 Write = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], None]
 
@@ -77,6 +79,37 @@ def test_a_gather_answers_in_the_order_asked_and_with_zeros_for_what_is_dropped(
     found = gather(buffer, torch.tensor(slots, dtype=torch.int64))
 
     assert torch.equal(found, expected)
+
+
+@st.composite
+def slots_in_runs(draw: st.DrawFn) -> torch.Tensor:
+    """Slots of neighbours: pieces of an ascending line, cut and dealt anew, some of them dropped."""
+    cuts = sorted(draw(st.sets(st.sampled_from(range(1, NUM_RUN_SLOTS // 8)), max_size=6)))
+    bounds = [0, *(cut * 8 + draw(st.sampled_from((0, 0, 0, 3))) for cut in cuts), NUM_RUN_SLOTS]
+    pieces = draw(st.permutations([range(*pair) for pair in pairwise(bounds)]))
+    slots = [slot for piece in pieces for slot in piece][: draw(st.sampled_from((NUM_RUN_SLOTS, 70, 64)))]
+    dropped = draw(st.one_of(st.just(frozenset()), st.frozensets(st.integers(0, NUM_RUN_SLOTS), max_size=3)))
+    return torch.tensor([-1 if at in dropped else slot for at, slot in enumerate(slots)], dtype=torch.int64)
+
+
+@given(slots=slots_in_runs())
+def test_runs_of_rows_move_as_single_rows_do(slots: torch.Tensor) -> None:
+    buffer, rows = random_bytes(NUM_RUN_SLOTS, 24), random_bytes(len(slots), 24, seed=1)
+    expected = row_by_row(buffer, rows, slots)
+
+    write_rows(buffer, rows, slots)
+
+    assert torch.equal(buffer, expected)
+    assert torch.equal(gather_rows(buffer, slots), plain_gather_rows(buffer, slots))
+
+
+@pytest.mark.parametrize("first", [-16, -32])
+def test_runs_of_dropped_rows_are_dropped(first: int) -> None:
+    buffer, slots = random_bytes(NUM_RUN_SLOTS, 8), torch.arange(first, first + 48)
+    kept = slots >= 0
+
+    assert torch.equal(gather_rows(buffer, slots), plain_gather_rows(buffer, slots))
+    assert torch.equal(gather_rows(buffer, slots)[kept], buffer[: int(kept.sum())])
 
 
 @pytest.mark.parametrize("write", [write_index_rows, plain_write_index_rows])

@@ -70,6 +70,15 @@ def test_an_eager_stream_that_waits_for_a_late_one_makes_it_run() -> None:
     assert late.num_pending == 0
 
 
+def test_asking_whether_an_event_is_done_runs_what_came_before_it() -> None:
+    journal, stream = Journal(), RecordingBackend(late=True).stream("a")
+    stream.enqueue(journal.work("one"), "one")
+    is_done = stream.record().is_done()
+    stream.enqueue(journal.work("two"), "two")
+
+    assert (is_done, journal.names) == (True, ["one"])
+
+
 def test_synchronize_runs_everything() -> None:
     journal, backend = Journal(), RecordingBackend(late=True)
     for name in ("a", "b"):
@@ -143,6 +152,9 @@ def test_an_event_of_another_backend_is_no_event() -> None:
     class Elsewhere:
         def synchronize(self) -> None:
             """Nothing to wait for."""
+
+        def is_done(self) -> bool:
+            return True
 
     with pytest.raises(ForeignEventError, match="Elsewhere"):
         RecordingBackend().stream("a").wait(Elsewhere())

@@ -6,6 +6,7 @@ from sharedkv.kernels.index_gather import index_gather_launch
 from sharedkv.kernels.index_write import index_write_launch
 from sharedkv.kernels.latent_quantization import quantization_launch
 from sharedkv.kernels.launching import Launch
+from sharedkv.kernels.page_move import move_launch
 from sharedkv.kernels.row_gather import gather_launch
 from sharedkv.kernels.row_write import write_launch
 from sharedkv.kernels.top_k_emission import emission_launch
@@ -54,6 +55,12 @@ def quantization() -> Launch:
     return quantization_launch(zeros(NUM_ROWS, 1152), zeros(NUM_ROWS, 656))
 
 
+def page_move(row_bytes: int, page_rows: int = 64) -> Launch:
+    """Pages whose rows lie one after another in one buffer, and apart, between those of other layers, in the other."""
+    source, targets = zeros(9, page_rows, row_bytes), zeros(9, page_rows, 5 * row_bytes)
+    return move_launch(source, targets.narrow(2, row_bytes, row_bytes), numbers(3), numbers(3))
+
+
 def every_kernel() -> dict[str, Launch]:
     """Each kernel once."""
     return {
@@ -62,5 +69,7 @@ def every_kernel() -> dict[str, Launch]:
         "index write": index_write(),
         "index gather": index_gather(),
         "emission": emission(),
+        "page move": page_move(656),
+        "page move, a page a row": page_move(64 * 132, page_rows=1),
         "quantization": quantization(),
     }

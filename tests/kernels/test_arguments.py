@@ -89,7 +89,7 @@ def test_a_launch_is_made_without_a_look_at_values() -> None:
     with NoLookAtValues():
         made = launches.every_kernel()
 
-    assert len(made) == 6
+    assert len(made) == 8
 
 
 def test_a_look_at_values_is_noticed() -> None:

@@ -48,6 +48,11 @@ def test_index_rows_move_in_words(launch: Launch) -> None:
     assert set(compiled(launch).accesses) == {"ld.b32", "st.b32"} | SLOTS
 
 
+@pytest.mark.parametrize(("row_bytes", "page_rows"), [(656, 64), (1152, 64), (64 * 132, 1), (128 * 132, 1)])
+def test_pages_move_in_16_byte_accesses_wherever_their_rows_lie(row_bytes: int, page_rows: int) -> None:
+    assert set(compiled(launches.page_move(row_bytes, page_rows)).accesses) == WIDE | SLOTS
+
+
 def test_emission_moves_two_positions_an_access() -> None:
     assert set(compiled(launches.emission()).accesses) == {"ld.v2.b64", "st.v2.b64"} | SLOTS
 

@@ -268,6 +268,45 @@ def test_pages_without_owners_are_refused() -> None:
     assert reason_of(caught) is Refusal.ALLOCATION_WITHOUT_OWNERS
 
 
+def test_pages_of_lanes_are_taken_on_all_lanes_or_on_none_and_evict_nothing() -> None:
+    pool = allocator(pages=8)
+    pages = filled(pool)
+    pool.retain(pages[:2])
+    pool.release(pages[2:5])
+
+    assert [sorted(taken) for taken in pool.take((2, 1))] == [[3, 5], [4]]
+
+    pool.release(ids(3, 4))
+    before = pool.pages()
+    with pytest.raises(CapacityWaitError) as caught:
+        pool.take((1, 2))
+
+    assert (caught.value.available, caught.value.deficit) == ((1, 1), (0, 1))
+    assert pool.pages() == before
+
+
+def test_pages_of_lanes_are_given_back_by_a_restore() -> None:
+    pool = allocator(pages=8)
+    before = pool.pages()
+    snapshot = pool.snapshot()
+    pool.take((3, 0))
+    pool.restore(snapshot)
+
+    assert pool.pages() == before
+    assert pool.invariants() == []
+
+
+def test_retained_page_is_not_in_use() -> None:
+    pool = allocator(pages=4)
+    pages = filled(pool)
+    pool.require_in_use(pages)
+    pool.retain(pages[:1])
+    with pytest.raises(RefusedError) as caught:
+        pool.require_in_use(pages)
+
+    assert reason_of(caught) is Refusal.PAGE_NOT_ALLOCATED
+
+
 def test_owners_are_read_from_the_ids() -> None:
     pool = allocator(cp_size=3)
 

@@ -47,6 +47,15 @@ def test_a_load_back_is_the_greedy_plan_or_nothing(shape: str) -> None:
         assert found == (nothing if any(greedy.remaining) else greedy)
 
 
+def test_a_load_back_that_cannot_be_is_not_planned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(eviction._Planner, "run")
+    held = replace(node(2, 1, owners=(0, 0)), pending=True)
+    nodes = [node(0, owners=(0, 1)), node(1, owners=(0, 0)), held, node(3, 0, owners=(0,))]
+    found = eviction.plan_load_back(CountedNodes.of(nodes, 2), (3, 1))
+
+    assert found == EvictionPlan(victims=(), freed=(0, 0), remaining=(3, 1))
+
+
 def test_runs_of_many_nodes_are_greedy_too() -> None:
     random = Random("many")  # noqa: S311 - examples, not secrets
     nodes = [
@@ -72,10 +81,34 @@ def test_runs_are_taken_where_the_deficit_is_large(monkeypatch: pytest.MonkeyPat
     assert max(taken) > eviction.LEAST_RUN
 
 
+@pytest.mark.parametrize("least_bits", [0, 40, 60])
+def test_ticks_may_lie_far_apart(least_bits: int) -> None:
+    random = Random(least_bits)  # noqa: S311 - examples, not secrets
+    ticks = [-(2**least_bits), 0, 1, 2**least_bits]
+    nodes = [node(n, owners=(0,), hits=random.randrange(4), tick=random.choice(ticks)) for n in range(40)]
+
+    assert planned(nodes, (39,)) == GreedyPlanner(nodes, 1).plan((39,))
+
+
 def test_a_chain_is_planned_from_its_end() -> None:
     chain = [node(n, n - 1, (0, 1)) for n in range(3000)]
 
     assert planned(chain, (0, 3)).victims == (2999, 2998, 2997)
+
+
+def test_a_deficit_beyond_what_anybody_has_takes_all() -> None:
+    nodes = [node(0, owners=(0, 1)), node(1, owners=(0, 0)), node(2, owners=(1,))]
+    deficit = (2**40, 2**31)
+    found = planned(nodes, deficit)
+
+    assert found == GreedyPlanner(nodes, 2).plan(deficit)
+    assert found.remaining == (2**40 - 3, 2**31 - 2)
+
+
+def test_nothing_missing_looks_at_no_node(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(eviction, "_Planner")
+
+    assert planned([node(0)], (0, 0)) == EvictionPlan(victims=(), freed=(0, 0), remaining=(0, 0))
 
 
 def test_counting_reads_each_owner_once() -> None:

@@ -1,10 +1,16 @@
 """Checked by mypy and never run: the reference meets the Protocols of the contract, as their users spell them."""
 
 from sharedkv_adapter import cpu
+from sharedkv_adapter.copies import ReferenceCopies
+from sharedkv_adapter.direct_write import ReferenceDirectWrite
+from sharedkv_adapter.prefetch import ReferencePrefetch
+from sharedkv_adapter.reuse import ReferenceReuse
 from sharedkv_adapter.session import ReferenceSession
 from sharedkv_conformance.contract import (
     Allocation,
+    Copies,
     Description,
+    DirectWrite,
     Eviction,
     ExtendAllocation,
     ExtendRequest,
@@ -12,9 +18,12 @@ from sharedkv_conformance.contract import (
     Implementation,
     OpenConfig,
     Planning,
+    Prefetch,
     Probe,
     RequestSplit,
+    Reuse,
     Session,
+    Storage,
 )
 
 implementation: Implementation = cpu()
@@ -26,12 +35,20 @@ planning: Planning = session.planning
 allocation: Allocation = session.allocation
 eviction: Eviction = session.eviction
 host_tier: HostTier = session.host_tier
+storage: Storage = session.storage
 probe: Probe = session.probe
 
 request = ExtendRequest(request="a", prefix_tokens=8, extend_tokens=13)
 allocated: ExtendAllocation = allocation.extend([request])
 pages: tuple[int, ...] = allocated.pages
 split: RequestSplit = planning.split(prefix_tokens=8, extend_tokens=13)
+
+
+def data_plane(
+    copies: ReferenceCopies, writes: ReferenceDirectWrite, reuse: ReferenceReuse, prefetch: ReferencePrefetch
+) -> tuple[Copies, DirectWrite, Reuse, Prefetch]:
+    """Return what a session has only where there is torch."""
+    return copies, writes, reuse, prefetch
 
 
 class CannotBeOpened:

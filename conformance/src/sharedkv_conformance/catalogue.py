@@ -31,6 +31,14 @@ SUITE_MODULES = (
     "sharedkv_conformance.suite.test_eviction",
     "sharedkv_conformance.suite.test_eviction_selection",
     "sharedkv_conformance.suite.test_host_tier",
+    "sharedkv_conformance.suite.test_host_tier_tree",
+    "sharedkv_conformance.suite.test_host_tier_insert",
+    "sharedkv_conformance.suite.test_host_tier_kept",
+    "sharedkv_conformance.suite.test_host_tier_eviction",
+    "sharedkv_conformance.suite.test_host_tier_admission",
+    "sharedkv_conformance.suite.test_host_tier_backup",
+    "sharedkv_conformance.suite.test_host_tier_load_back",
+    "sharedkv_conformance.suite.test_host_tier_acknowledge",
     "sharedkv_conformance.suite.test_direct_write",
     "sharedkv_conformance.suite.test_direct_write_places",
     "sharedkv_conformance.suite.test_direct_write_refusals",
@@ -38,6 +46,13 @@ SUITE_MODULES = (
     "sharedkv_conformance.suite.test_reuse_reading",
     "sharedkv_conformance.suite.test_reuse_probes",
     "sharedkv_conformance.suite.test_prefetch",
+    "sharedkv_conformance.suite.test_copies",
+    "sharedkv_conformance.suite.test_copies_calls",
+    "sharedkv_conformance.suite.test_storage",
+    "sharedkv_conformance.suite.test_storage_fetches",
+    "sharedkv_conformance.suite.test_storage_ends",
+    "sharedkv_conformance.suite.test_transfer",
+    "sharedkv_conformance.suite.test_transfer_rooms",
 )
 LAW_MODULES = (
     "sharedkv_conformance.laws.planning",
@@ -58,6 +73,22 @@ LAW_MODULES = (
     "sharedkv_conformance.laws.host_tier",
     "sharedkv_conformance.laws.host_tier_order",
     "sharedkv_conformance.laws.host_tier_witnesses",
+    "sharedkv_conformance.laws.host_tier_tree",
+    "sharedkv_conformance.laws.host_tier_insert",
+    "sharedkv_conformance.laws.host_tier_kept",
+    "sharedkv_conformance.laws.host_tier_eviction",
+    "sharedkv_conformance.laws.host_tier_tree_witnesses",
+    "sharedkv_conformance.laws.host_tier_eviction_witnesses",
+    "sharedkv_conformance.laws.host_tier_admission",
+    "sharedkv_conformance.laws.host_tier_backup",
+    "sharedkv_conformance.laws.host_tier_write_back",
+    "sharedkv_conformance.laws.host_tier_load_back",
+    "sharedkv_conformance.laws.host_tier_room",
+    "sharedkv_conformance.laws.host_tier_acknowledge",
+    "sharedkv_conformance.laws.host_tier_admission_witnesses",
+    "sharedkv_conformance.laws.host_tier_backup_witnesses",
+    "sharedkv_conformance.laws.host_tier_load_back_witnesses",
+    "sharedkv_conformance.laws.host_tier_acknowledge_witnesses",
     "sharedkv_conformance.laws.direct_write",
     "sharedkv_conformance.laws.direct_write_places",
     "sharedkv_conformance.laws.direct_write_refusals",
@@ -69,6 +100,19 @@ LAW_MODULES = (
     "sharedkv_conformance.laws.reuse_witnesses",
     "sharedkv_conformance.laws.prefetch",
     "sharedkv_conformance.laws.prefetch_witnesses",
+    "sharedkv_conformance.laws.copies",
+    "sharedkv_conformance.laws.copies_calls",
+    "sharedkv_conformance.laws.copies_witnesses",
+    "sharedkv_conformance.laws.storage_keys",
+    "sharedkv_conformance.laws.storage",
+    "sharedkv_conformance.laws.storage_fetches",
+    "sharedkv_conformance.laws.storage_ends",
+    "sharedkv_conformance.laws.storage_lifetime",
+    "sharedkv_conformance.laws.storage_witnesses",
+    "sharedkv_conformance.laws.storage_fetch_witnesses",
+    "sharedkv_conformance.laws.transfer",
+    "sharedkv_conformance.laws.transfer_rooms",
+    "sharedkv_conformance.laws.transfer_witnesses",
 )
 MUTANT_MODULES = (
     "sharedkv_conformance.mutants.planning",
@@ -82,6 +126,18 @@ MUTANT_MODULES = (
     "sharedkv_conformance.mutants.eviction_selection",
     "sharedkv_conformance.mutants.host_tier",
     "sharedkv_conformance.mutants.host_tier_order",
+    "sharedkv_conformance.mutants.host_tier_tree",
+    "sharedkv_conformance.mutants.host_tier_match",
+    "sharedkv_conformance.mutants.host_tier_prefixes",
+    "sharedkv_conformance.mutants.host_tier_ways",
+    "sharedkv_conformance.mutants.host_tier_more",
+    "sharedkv_conformance.mutants.host_tier_insert",
+    "sharedkv_conformance.mutants.host_tier_kept",
+    "sharedkv_conformance.mutants.host_tier_eviction",
+    "sharedkv_conformance.mutants.host_tier_admission",
+    "sharedkv_conformance.mutants.host_tier_backup",
+    "sharedkv_conformance.mutants.host_tier_load_back",
+    "sharedkv_conformance.mutants.host_tier_acknowledge",
     "sharedkv_conformance.mutants.direct_write",
     "sharedkv_conformance.mutants.direct_write_calls",
     "sharedkv_conformance.mutants.direct_write_counts",
@@ -90,7 +146,22 @@ MUTANT_MODULES = (
     "sharedkv_conformance.mutants.reuse_reading",
     "sharedkv_conformance.mutants.prefetch",
     "sharedkv_conformance.mutants.prefetch_keys",
+    "sharedkv_conformance.mutants.copies",
+    "sharedkv_conformance.mutants.copies_kept",
+    "sharedkv_conformance.mutants.copies_order",
+    "sharedkv_conformance.mutants.storage_keys",
+    "sharedkv_conformance.mutants.storage",
+    "sharedkv_conformance.mutants.storage_fetches",
+    "sharedkv_conformance.mutants.storage_arrivals",
+    "sharedkv_conformance.mutants.storage_ends",
+    "sharedkv_conformance.mutants.storage_rows",
+    "sharedkv_conformance.mutants.transfer",
+    "sharedkv_conformance.mutants.transfer_rooms",
 )
+
+
+def _is_of(found: Witness, kind: str, facet: str) -> bool:
+    return (found.history or facet) == kind
 
 
 class CatalogueError(Exception):
@@ -136,15 +207,27 @@ class Catalogue:
 
     @cached_property
     def grounds(self) -> Mapping[str, Ground]:
-        """Return for each facet the laws of its statements and the witnesses of its checks."""
-        return {facet: self._ground(facet) for facet in dict.fromkeys(check.facet for check in self.checks)}
+        """Return for each kind of history the laws that judge it and the witnesses of checks of its facet.
 
-    def _ground(self, facet: str) -> Ground:
-        names = {name for check in self.checks if check.facet == facet for name in check.witnesses}
-        specification = self.specification
+        A facet has one kind of history of its own name, and others where laws name them; the kind of one facet may also
+        be judged by a law of another.
+        """
+        facets = dict.fromkeys(check.facet for check in self.checks)
+        kinds = {law.history: self._facet(law) for law in self.laws if law.history} | {facet: facet for facet in facets}
+        return {kind: self._ground(kind, facet) for kind, facet in kinds.items() if facet in facets}
+
+    def _facet(self, law: Law) -> str:
+        return self.specification.facet(self.statements[law.statement])
+
+    def _ground(self, kind: str, facet: str) -> Ground:
+        own = {name for check in self.checks if check.facet == facet for name in check.witnesses}
+        names = own | {
+            name for check in self.checks for name in check.witnesses if self.witnesses[name].history == kind
+        }
         return Ground(
-            laws=[law for law in self.laws if specification.facet(self.statements[law.statement]) == facet],
-            witnesses=[witness for name, witness in self.witnesses.items() if name in names],
+            facet=facet,
+            laws=[law for law in self.laws if (law.history or self._facet(law)) == kind],
+            witnesses=[found for name, found in self.witnesses.items() if name in names and _is_of(found, kind, facet)],
         )
 
     @cached_property

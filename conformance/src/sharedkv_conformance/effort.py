@@ -57,4 +57,6 @@ STANDARD = Effort(name="standard", examples=80, steps=20, reduce=True)
 DEEP = Effort(name="deep", examples=500, steps=40, reduce=True, repeats=3)
 GATE = STANDARD
 KILL = Effort(name="kill", examples=80, steps=20, reduce=False)
+# Enough for a false alarm to show, too little for every rare situation.
+ALARM = Effort(name="alarm", examples=24, steps=20, reduce=False)
 EFFORTS: Mapping[str, Effort] = {effort.name: effort for effort in (QUICK, STANDARD, DEEP)}

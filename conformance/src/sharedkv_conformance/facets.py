@@ -7,15 +7,37 @@ from dataclasses import dataclass
 from typing import Any
 
 from sharedkv_conformance.contract.implementation import OpenConfig
-from sharedkv_conformance.draws import allocation, direct_write, eviction, host_tier, planning, prefetch, reuse
+from sharedkv_conformance.draws import (
+    allocation,
+    copies,
+    direct_write,
+    eviction,
+    host_tier,
+    host_tree,
+    host_tree_kept,
+    host_tree_more,
+    host_tree_prefixes,
+    host_tree_room,
+    host_tree_scripts,
+    planning,
+    prefetch,
+    reuse,
+    storage,
+    transfer,
+    transfer_rooms,
+)
 from sharedkv_conformance.history import State
 from sharedkv_conformance.model.allocation_state import AllocationState
+from sharedkv_conformance.model.copies_state import CopiesState
 from sharedkv_conformance.model.direct_write_state import DirectWriteState
 from sharedkv_conformance.model.eviction import EvictionState
 from sharedkv_conformance.model.host_tier_state import HostTierState
+from sharedkv_conformance.model.host_tier_tree_state import OBSERVATIONS, HostTreeState
 from sharedkv_conformance.model.planning_state import PlanningState
 from sharedkv_conformance.model.prefetch_state import PrefetchState
 from sharedkv_conformance.model.reuse_state import ReuseState
+from sharedkv_conformance.model.storage_state import SEEN, StorageState
+from sharedkv_conformance.model.transfer_state import TransferState
 from sharedkv_conformance.step import Call
 
 Draw = Callable[..., Any]
@@ -26,7 +48,8 @@ class Facet:
     """One facet of the contract, for the history runner.
 
     `observations` are calls without arguments that show what the last call did; after each call of a history those
-    are issued that a law of the run judges.
+    are issued that a law of the run judges, and those of `always` whatever is judged. `scripts` are written histories
+    that every run has before the drawn ones.
     """
 
     word: str
@@ -34,6 +57,8 @@ class Facet:
     opening: Callable[[Draw, Mapping[str, int]], OpenConfig]
     next_call: Callable[[Draw, Any], Call]
     observations: tuple[str, ...] = ()
+    always: tuple[str, ...] = ()
+    scripts: tuple[tuple[OpenConfig, Callable[[Any], None]], ...] = ()
 
 
 FACETS: Mapping[str, Facet] = {
@@ -67,6 +92,28 @@ FACETS: Mapping[str, Facet] = {
             observations=("probe.cost", "host_tier.statistics"),
         ),
         Facet(
+            word="host_tree",
+            state=HostTreeState,
+            opening=host_tree.opening,
+            next_call=host_tree.next_call,
+            observations=OBSERVATIONS,
+            always=OBSERVATIONS[:3],
+            scripts=(
+                *host_tree_scripts.SCRIPTS,
+                *host_tree_prefixes.SCRIPTS,
+                *host_tree_room.SCRIPTS,
+                *host_tree_kept.SCRIPTS,
+                *host_tree_more.SCRIPTS,
+            ),
+        ),
+        Facet(
+            word="copies",
+            state=CopiesState,
+            opening=copies.opening,
+            next_call=copies.next_call,
+            observations=("probe.events",),
+        ),
+        Facet(
             word="direct_write",
             state=DirectWriteState,
             opening=direct_write.opening,
@@ -86,6 +133,26 @@ FACETS: Mapping[str, Facet] = {
             opening=prefetch.opening,
             next_call=prefetch.next_call,
             observations=("probe.events",),
+        ),
+        Facet(
+            word="storage",
+            state=StorageState,
+            opening=storage.opening,
+            next_call=storage.next_call,
+            observations=SEEN,
+            always=("probe.tree", "host_tier.statistics", "probe.objects", "storage.quota"),
+        ),
+        Facet(
+            word="transfer",
+            state=TransferState,
+            opening=transfer.opening,
+            next_call=transfer.next_call,
+        ),
+        Facet(
+            word="transfer_rooms",
+            state=TransferState,
+            opening=transfer.opening,
+            next_call=transfer_rooms.next_call,
         ),
     )
 }

@@ -10,7 +10,8 @@ from sharedkv_conformance.marks import Law, Witness
 
 @dataclass(frozen=True, kw_only=True)
 class Ground:
-    """The laws of a facet's statements and the witnesses of its checks."""
+    """The laws that judge one kind of history of a facet, and the witnesses that are counted in it."""
 
+    facet: str
     laws: Sequence[Law]
     witnesses: Sequence[Witness]

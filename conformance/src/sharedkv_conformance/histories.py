@@ -79,6 +79,8 @@ class Histories:
         self._draw(plan)
 
     def _draw(self, plan: _Plan) -> None:
+        if plan.ranks == 1 and plan.opening == plan.facet.opening:
+            self._read_scripts(plan)
         machine: Any = lambda: _HistoryMachine(plan)  # noqa: E731 - a factory where hypothesis' types want a class
         if self.effort.seed is not None:
             machine = seeded(self.effort.seed)(machine)
@@ -87,6 +89,15 @@ class Histories:
                 run_state_machine_as_test(machine, settings=self.effort.settings())
         except (Violation, Escaped) as failure:
             raise self._reduced(failure, plan) from None
+
+    def _read_scripts(self, plan: _Plan) -> None:
+        """Issue the written histories of the facet."""
+        for config, script in plan.facet.scripts:
+            try:
+                with self.written(plan.facet.word, config, laws=plan.laws) as call:
+                    script(call)
+            except (Violation, Escaped) as failure:
+                raise self._reduced(failure, plan) from None
 
     def _reduced(self, failure: Violation | Escaped, plan: _Plan) -> Violation | Escaped:
         """Return a failure with as short a history as a bounded search finds."""
@@ -156,6 +167,13 @@ class Written:
         self._history = history
         self._observations = observations
         self._refused = refused
+
+    @property
+    def state(self) -> Any:
+        """Return what is known of the session, for another history that goes on from it."""
+        if self._refused:
+            raise Refused(OPEN)
+        return self._history.state
 
     def __call__(self, op: str, **args: Any) -> Any:
         """Issue one call and return its value; an error ends the history."""
@@ -250,4 +268,4 @@ def _feature(op: str) -> str:
 
 def _observations(facet: Facet, laws: Iterable[Law]) -> tuple[str, ...]:
     judged = {op for law in laws for op in law.on}
-    return tuple(op for op in facet.observations if op in judged)
+    return tuple(op for op in facet.observations if op in judged or op in facet.always)

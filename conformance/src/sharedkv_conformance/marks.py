@@ -19,7 +19,8 @@ Marked = TypeVar("Marked")
 class Law:
     """A pure function of one step, bound to one statement: yields what is wrong with the answer, or nothing.
 
-    `on` names the operations whose answers it sees.
+    `on` names the operations whose answers it sees. `history` is the kind of history that it judges, where that is
+    not the one of its statement's facet.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Law:
     on: frozenset[str]
     violations: LawFunction
     meaning: str
+    history: str = ""
 
     def __call__(self, before: Any, call: Any, answer: Any) -> Iterable[str]:
         """Yield each way in which the answer breaks the law."""
@@ -35,11 +37,12 @@ class Law:
 
 @dataclass(frozen=True, kw_only=True)
 class Witness:
-    """A predicate of one step that says whether a check's trigger occurred in it."""
+    """A predicate of one step that says whether a check's trigger occurred in it, in a kind of history as a law's."""
 
     name: str
     on: frozenset[str]
     occurred: Predicate
+    history: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,21 +102,28 @@ class Benign:
         return (self.variant.__doc__ or "").strip().partition("\n")[0]
 
 
-def law(statement: str, *, on: str | tuple[str, ...]) -> Callable[[LawFunction], Law]:
-    """Bind a law to its statement and to the operations that it judges."""
+def law(statement: str, *, on: str | tuple[str, ...], history: str = "") -> Callable[[LawFunction], Law]:
+    """Bind a law to its statement, to the operations that it judges and to the kind of history."""
 
     def bind(function: LawFunction) -> Law:
         meaning = (function.__doc__ or function.__name__.replace("_", " ")).strip().partition("\n")[0]
-        return Law(name=function.__name__, statement=statement, on=_names(on), violations=function, meaning=meaning)
+        return Law(
+            name=function.__name__,
+            statement=statement,
+            on=_names(on),
+            violations=function,
+            meaning=meaning,
+            history=history,
+        )
 
     return bind
 
 
-def witness(*, on: str | tuple[str, ...]) -> Callable[[Predicate], Witness]:
+def witness(*, on: str | tuple[str, ...], history: str = "") -> Callable[[Predicate], Witness]:
     """Make a witness of a predicate; its name is the function's."""
 
     def bind(function: Predicate) -> Witness:
-        return Witness(name=function.__name__, on=_names(on), occurred=function)
+        return Witness(name=function.__name__, on=_names(on), occurred=function, history=history)
 
     return bind
 

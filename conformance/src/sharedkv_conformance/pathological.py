@@ -61,6 +61,9 @@ class UniformSession:
         self.prefetch: Any = UniformFacet("prefetch", answering)
         self.eviction: Any = UniformFacet("eviction", answering)
         self.host_tier: Any = UniformFacet("host_tier", answering)
+        self.copies: Any = UniformFacet("copies", answering)
+        self.storage: Any = UniformFacet("storage", answering)
+        self.transfer: Any = UniformFacet("transfer", answering)
         self.probe: Any = UniformFacet("probe", answering)
 
     def close(self) -> None:

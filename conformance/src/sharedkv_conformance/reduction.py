@@ -156,6 +156,8 @@ def _simpler(args: Mapping[str, Any], page_size: int) -> Iterator[dict[str, Any]
 
 
 def _shorter(request: Mapping[str, Any], page_size: int) -> Iterator[dict[str, Any]]:
+    if "prefix_tokens" not in request:  # its pages go with its tokens: shorter, it would be another call
+        return
     prefix, tokens = request["prefix_tokens"], request["extend_tokens"]
     if prefix > 0:
         yield {**request, "prefix_tokens": prefix % page_size}

@@ -69,7 +69,8 @@ class InProcess:
         self._witnesses = catalogue.witnesses
         chosen = Counter(check.facet for check in catalogue.checks if selection is None or selection.selects(check))
         is_whole = selection is None or not selection.is_filtered
-        self._sweeps = Sweeps(grounds={f: g for f, g in catalogue.grounds.items() if is_whole or chosen[f] > FEW})
+        grounds = catalogue.grounds.items()
+        self._sweeps = Sweeps(grounds={kind: own for kind, own in grounds if is_whole or chosen[own.facet] > FEW})
 
     @property
     def description(self) -> Description:

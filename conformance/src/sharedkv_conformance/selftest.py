@@ -88,7 +88,7 @@ def perform(task: Task, *, catalogue: Catalogue, resolve: Callable[[str], Implem
         return trial_of_mutant(catalogue, mutant, full=task.full)
     if task.kind is Kind.BENIGN:
         benign = next(benign for benign in catalogue.benign if benign.slug == task.name)
-        return trial_of_benign(catalogue, benign)
+        return trial_of_benign(catalogue, benign, full=task.full)
     if task.kind is Kind.PARITY:
         return trial_of_parity(catalogue, task.name, full=task.full)
     return trial_of_pathological(catalogue, pathological()[task.name])
@@ -99,7 +99,7 @@ def tasks(catalogue: Catalogue, implementation: str, *, full: bool, parity: Sequ
     return [
         *(Task(kind=Kind.CHECKS, name=name) for name in dict.fromkeys((MODEL, implementation))),
         *(Task(kind=Kind.PARITY, name=name, full=full) for name in parity),
-        *(Task(kind=Kind.BENIGN, name=benign.slug) for benign in catalogue.benign),
+        *(Task(kind=Kind.BENIGN, name=benign.slug, full=full) for benign in catalogue.benign),
         *(Task(kind=Kind.PATHOLOGICAL, name=name) for name in pathological()),
         *(Task(kind=Kind.MUTANT, name=mutant.slug, full=full) for mutant in catalogue.mutants),
     ]

@@ -24,6 +24,8 @@ from sharedkv_conformance.contract.pool import (
     RankRows,
 )
 from sharedkv_conformance.contract.reuse import RankQueries, RankTopK, ReuseRequest
+from sharedkv_conformance.contract.storage import StorageNamespace
+from sharedkv_conformance.contract.transfer import Fingerprint, LayerBuffers
 from sharedkv_conformance.description import Described
 from sharedkv_conformance.loss import Loss
 
@@ -37,6 +39,8 @@ TREE = tuple(
     EvictionNode(node=node, parent=node - 1, owners=(1 - node,), locked=False, pending=False, hits=0, last_tick=node)
     for node in (0, 1)
 )
+TOKENS = (1, 2, 3, 4)
+NAMESPACE = StorageNamespace(model="smoke", layout="mla_bf16", layers=2, draft_layers=0, page_size=4, cp_size=2)
 
 
 def _computed(rows: int) -> RankRows:
@@ -54,6 +58,7 @@ def _queries(row_bytes: int, weight_bytes: int) -> tuple[RankQueries, ...]:
 
 ROWS = tuple(_computed(rows) for rows in DEALT)
 SELECTED = (RankTopK(indices=((0,), (0,), (0,), (0,))), RankTopK(indices=((0,),)))
+BUFFER = LayerBuffers(source=0, destination=1024, source_page_bytes=64, destination_page_bytes=64)
 # In this order the calls are one happy path: what earlier ones produced stands in for the values named here.
 HAPPY_PATH: Mapping[str, Mapping[str, Any]] = {
     "planning.split": {"prefix_tokens": 0, "extend_tokens": 5},
@@ -101,6 +106,40 @@ HAPPY_PATH: Mapping[str, Mapping[str, Any]] = {
     "host_tier.allocate": {"pages": (1, 1)},
     "host_tier.free_slots": {"lane": 0},
     "host_tier.release": {"lane": 0, "pages": (0,)},
+    "host_tier.admit": {"batch": ()},
+    "copies.layer_end": {"layer": 0},
+    "host_tier.insert": {"request": "smoke", "tokens": (), "pages": ()},
+    "host_tier.match": {"tokens": TOKENS},
+    "host_tier.lock": {"tokens": ()},
+    "host_tier.unlock": {"lock": 0},
+    "host_tier.make_room": {"required": (0, 0)},
+    "host_tier.make_host_room": {"required": (0, 0)},
+    "host_tier.evict": {"deficit": (0, 0)},
+    "host_tier.evict_host": {"deficit": (0, 0)},
+    "host_tier.load_back": {"tokens": TOKENS},
+    "storage.keys": {"namespace": NAMESPACE, "tokens": TOKENS},
+    "storage.save": {"tokens": TOKENS},
+    "storage.query": {"tokens": TOKENS},
+    "storage.fetch": {"tokens": TOKENS, "policy": "best_effort", "timeout": 0},
+    "storage.quota": {},
+    "host_tier.poll": {},
+    "host_tier.reset": {},
+    "probe.tree": {},
+    "probe.copies": {},
+    "probe.hold": {},
+    "probe.objects": {},
+    "probe.advance": {"ticks": 1},
+    "probe.host_pool": {"layer": 0},
+    "transfer.chunk": {"sent_tokens": 4, "end_tokens": 9, "is_last": True},
+    "transfer.deal": {"pages": (1, 2), "first_position": 0, "destinations": (5, 3), "is_last": True},
+    "transfer.blocks": {"sources": (1, 2), "destinations": (3, 4), "buffers": (BUFFER,)},
+    "transfer.fingerprint": {},
+    "transfer.shake_hands": {"peer": Fingerprint(fields=())},
+    "transfer.open_room": {"room": 1, "sources": (0,), "parts": ("kv",)},
+    "transfer.arrived": {"room": 1, "epoch": 0, "source": 0, "part": "kv", "chunk": 0, "is_last": True},
+    "transfer.failed": {"room": 1, "epoch": 0, "source": 0},
+    "transfer.status": {"room": 1},
+    "transfer.close_room": {"room": 1},
     "probe.pool": {"layer": 0},
     "probe.collectives": {},
 }
@@ -108,7 +147,14 @@ HAPPY_PATH: Mapping[str, Mapping[str, Any]] = {
 OTHER_CALLS: Mapping[str, Mapping[str, Any]] = {
     "allocation.release_locations": {"locations": (4,)},
     "allocation.allocate_flat": {"num_pages": 1},
+    "host_tier.cancel": {"request": "smoke"},
+    "storage.check": {"fetch": 0},
+    "storage.end": {"fetch": 0},
+    "storage.revoke": {"fetch": 0},
     "probe.inject": {"fault": "late_copies"},
+    "probe.finish": {"copy": 0, "source": "target", "rank": -1},
+    "probe.arrive": {"fetch": 0, "part": "kv", "pages": 1},
+    "probe.spoil": {"key": "", "part": "kv", "how": "lost"},
 }
 
 
@@ -205,6 +251,12 @@ def _with_answers(name: str, written: Mapping[str, Any], answers: Mapping[str, A
         args["pages"] = answers["host_tier.allocate"].pages[args["lane"]]
     if name == "allocation.restore" and "allocation.snapshot" in answers:
         args["snapshot"] = answers["allocation.snapshot"]
+    if name == "host_tier.unlock" and "host_tier.lock" in answers:
+        args["lock"] = answers["host_tier.lock"]
+    if "epoch" in args and "transfer.open_room" in answers and name.startswith("transfer."):
+        args["epoch"] = answers["transfer.open_room"]
+    if "peer" in args and "transfer.fingerprint" in answers:
+        args["peer"] = answers["transfer.fingerprint"]
     if "lease" in args and "prefetch.consume" in answers:
         args["lease"] = answers["prefetch.consume"]
     return args

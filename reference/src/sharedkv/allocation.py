@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from sharedkv.cost import CostMeter
 from sharedkv.errors import CapacityWaitError, Refusal, RefusedError
 from sharedkv.geometry import Geometry, Lane, PageId
-from sharedkv.lanes import EVICTABLE, IN_USE, LaneCounts, LanePages, LanePool
+from sharedkv.lanes import EVICTABLE, IN_USE, KEPT, LaneCounts, LanePages, LanePool
 from sharedkv.planning import PageSplit, split_pages
 
 OnRefused = Callable[[RefusedError], None]
@@ -128,7 +128,10 @@ class OwnerLaneAllocator:
         return cast("list[PageId]", evicted)
 
     def retain(self, pages: Sequence[PageId]) -> None:
-        """Keep distinct pages that are in use as evictable cache, each newer than the one before."""
+        """Turn distinct pages that are in use into evictable ones, each newer than the one before.
+
+        Refuses pages that a cache keeps, as `release` does.
+        """
         self._meter.touched = 0
         self._pool.require_distinct(pages, (IN_USE,))
         self._pool.retain(pages)
@@ -143,6 +146,35 @@ class OwnerLaneAllocator:
         """Free each page that holds one of the token locations, once."""
         self._meter.touched = 0
         self.release(self.geometry.pages_of(locations))
+
+    def keep(self, pages: Sequence[PageId]) -> None:
+        """Let distinct pages that are in use be a cache's: nobody retains or frees them but by `release_kept`."""
+        self._meter.touched = 0
+        self._pool.require_distinct(pages, (IN_USE,))
+        self._pool.keep(pages)
+
+    def release_kept(self, pages: Sequence[PageId]) -> None:
+        """Free distinct pages that a cache keeps."""
+        self._meter.touched = 0
+        self._pool.require_distinct(pages, (KEPT,))
+        self._pool.release_kept(pages)
+
+    def take(self, counts: Sequence[int]) -> tuple[Sequence[PageId], ...]:
+        """Put `counts[lane]` free pages of each lane in use, on all lanes or on none, and return them by lane.
+
+        Nothing gives way for them. Raises `CapacityWaitError`, with what is free as available, when a lane is short.
+        """
+        self._meter.touched = 0
+        admission = _admission(counts, self._pool.free())
+        if not admission.fits:
+            raise CapacityWaitError(admission.required, admission.available, admission.deficit)
+        taken = [self._pool.take(lane, count) if count else () for lane, count in enumerate(counts)]
+        return cast("tuple[Sequence[PageId], ...]", tuple(taken))
+
+    def require_in_use(self, pages: Sequence[PageId]) -> None:
+        """Refuse pages of which one is none of the pool, neither in use nor kept, or named twice."""
+        self._meter.touched = 0
+        self._pool.require_distinct(pages, (IN_USE, KEPT))
 
     def allocate_flat(self, num_pages: int) -> NoReturn:
         """Refuse to allocate pages without owners: no lane could be right for them."""
@@ -170,7 +202,10 @@ class OwnerLaneAllocator:
         return self._pool.journal.mark()
 
     def restore(self, snapshot: int) -> None:
-        """Give every page the state it had at a snapshot, which stays; later snapshots are gone."""
+        """Give every page the state it had at a snapshot, which stays; later snapshots are gone.
+
+        Refuses a snapshot at which a cache kept other pages than now.
+        """
         self._meter.touched = 0
         self._pool.restore(snapshot)
 
@@ -178,6 +213,10 @@ class OwnerLaneAllocator:
         """Give up a snapshot, so that what only it needs is no longer kept."""
         self._meter.touched = 0
         self._pool.journal.forget(snapshot)
+
+    def kept_pages(self) -> list[int]:
+        """List the pages that a cache keeps. For inspection: reads the whole pool and leaves `touched` alone."""
+        return self._pool.kept()
 
     def invariants(self) -> list[str]:
         """List the laws that the state breaks. Reads the whole pool and leaves `touched` alone."""

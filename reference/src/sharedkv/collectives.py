@@ -1,4 +1,4 @@
-"""What ranks exchange: sums of disjoint bytes, and gathers; every exchange is noted.
+"""What ranks exchange: sums of disjoint bytes, gathers, and the least of counts; every exchange is noted.
 
 Knows ranks and tensors. Does not know pages, requests or what the bytes mean.
 
@@ -39,6 +39,9 @@ class Exchange:
     purpose: Purpose
 
 
+ACKNOWLEDGED = Purpose(layer=-1, buffer="acknowledged")
+"""How many copies of each kind every rank has finished."""
+
 OnExchange = Callable[[Exchange], None]
 
 
@@ -69,6 +72,12 @@ class Group(Protocol):
         Contributions are uint8, of equal shape on all ranks and contiguous.
         """
 
+    def all_reduce_min(self, contributions: Sequence[torch.Tensor], purpose: Purpose) -> None:
+        """Put the least of each number over all ranks into each contribution, in place.
+
+        Contributions are int64 of shape (n,), n alike on all ranks.
+        """
+
 
 class LocalGroup:
     """All ranks in one process, in lockstep. `on_exchange` hears of every exchange, once."""
@@ -93,6 +102,13 @@ class LocalGroup:
         self._on_exchange(Exchange(kind=ALL_GATHER, purpose=purpose))
         gathered = torch.stack(list(contributions))
         return [gathered] * self.size
+
+    def all_reduce_min(self, contributions: Sequence[torch.Tensor], purpose: Purpose) -> None:
+        """Put the least of each number over all ranks into each contribution, in place."""
+        self._on_exchange(Exchange(kind=ALL_REDUCE, purpose=purpose))
+        least = torch.stack(list(contributions)).amin(0)
+        for contribution in contributions:
+            contribution.copy_(least)
 
 
 class DistributedGroup:
@@ -120,6 +136,26 @@ class DistributedGroup:
         gathered = contribution.new_empty((self.size, *contribution.shape))
         dist.all_gather(list(gathered.unbind()), contribution, group=self._group)
         return [gathered]
+
+    def all_reduce_min(self, contributions: Sequence[torch.Tensor], purpose: Purpose) -> None:
+        """Put the least of each number over all ranks into this rank's contribution, in place."""
+        (contribution,) = contributions
+        self._on_exchange(Exchange(kind=ALL_REDUCE, purpose=purpose))
+        dist.all_reduce(contribution, op=dist.ReduceOp.MIN, group=self._group)
+
+
+class GroupAgreement:
+    """What the ranks of a group have in common, one reduction a question."""
+
+    def __init__(self, group: Group, device: torch.device | str = "cpu") -> None:
+        self._group = group
+        self._device = device
+
+    def least(self, counts: Sequence[Sequence[int]]) -> tuple[int, ...]:
+        """Return the least of each count over all ranks, from one row for each rank that this process plays."""
+        contributions = [torch.tensor(row, dtype=torch.int64, device=self._device) for row in counts]
+        self._group.all_reduce_min(contributions, ACKNOWLEDGED)
+        return tuple(contributions[0].tolist())
 
 
 def as_integers(data: torch.Tensor) -> torch.Tensor:

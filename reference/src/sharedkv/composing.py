@@ -23,6 +23,7 @@ from sharedkv.dense import fill_current_rows
 from sharedkv.dense_positions import DenseBatch, Ints, ReuseRequest, dense_batch
 from sharedkv.errors import Refusal, RefusedError
 from sharedkv.geometry import Geometry
+from sharedkv.layer_fences import PendingLoads, no_loads
 from sharedkv.layouts import Buffer
 from sharedkv.pool_rows import gather_pool_rows, stored_rows
 from sharedkv.pools import Pool
@@ -70,7 +71,8 @@ def _ignore(_layer: int, _buffer: str) -> None:
 class DenseViews:
     """The dense views of the latest epoch, of the ranks that this process plays: `pools` has one for each of them.
 
-    Work is enqueued on the compute streams of these ranks, hence after the rows that were written there.
+    Work is enqueued on the compute streams of these ranks, hence after the rows that were written there, and after
+    pending loads into the layer.
     `on_materialized` hears of each buffer of a layer whose prefix rows are gathered.
     """
 
@@ -81,12 +83,14 @@ class DenseViews:
         group: Group,
         backend: Backend,
         on_materialized: OnMaterialized = _ignore,
+        pending_loads: PendingLoads = no_loads,
     ) -> None:
         self._geometry = geometry
         self._pools = tuple(pools)
         self._group = group
         self._streams = tuple(backend.stream(compute_stream(rank)) for rank in group.ranks)
         self._on_materialized = on_materialized
+        self._pending_loads = pending_loads
         self._epoch: int | None = None
         self._batch: DenseBatch | None = None
         self._slots: tuple[PrefixSlots, ...] = ()
@@ -153,6 +157,10 @@ class DenseViews:
         self, layer: int, batch: DenseBatch, rows: Sequence[ComputedRows], positions: Sequence[Ints]
     ) -> DenseView:
         """Enqueue what each rank brings, buffer by buffer, and the exchange that merges it."""
+        if batch.has_prefix:
+            for loaded in self._pending_loads(layer):
+                for stream in self._streams:
+                    stream.wait(loaded)
         made: dict[str, dict[int, torch.Tensor]] = {}
         for buffer in self._pools[0].layout.buffers:
             own = made[buffer.name] = {}

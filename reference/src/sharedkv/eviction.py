@@ -21,6 +21,10 @@ from sharedkv.eviction_counts import CountedNodes, Flags, Integers, Pages
 
 # A run is sorted when at least so many nodes are sure to fit into it, and is not longer than this.
 LEAST_RUN, LONGEST_RUN = 8, 256
+# Nobody has so many: a deficit above is as good as this one, and counts stay narrow.
+MOST_PAGES = np.iinfo(np.int32).max
+# Bits of a key that sorts nodes, beside its sign and one for the segment.
+KEY_BITS = 62
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,6 +39,8 @@ class EvictionPlan:
 def plan(nodes: CountedNodes, deficit: Sequence[int]) -> EvictionPlan:
     """Plan as far as it goes: a lane may stay short. Refuses what is not one count a lane."""
     missing = _checked(nodes, deficit)
+    if not missing.any():
+        return _answer(nodes, [], missing)
     planner = _Planner(nodes, missing)
     planner.run()
     return _answer(nodes, planner.victims, missing)
@@ -42,8 +48,13 @@ def plan(nodes: CountedNodes, deficit: Sequence[int]) -> EvictionPlan:
 
 def plan_load_back(nodes: CountedNodes, deficit: Sequence[int]) -> EvictionPlan:
     """Plan all or nothing: no victim where a lane would stay short. Refuses what is not one count a lane."""
-    found = plan(nodes, deficit)
-    return _answer(nodes, [], _checked(nodes, deficit)) if any(found.remaining) else found
+    missing = _checked(nodes, deficit)
+    if not missing.any():
+        return _answer(nodes, [], missing)
+    planner = _Planner(nodes, missing)
+    if planner.can_end():
+        planner.run()
+    return _answer(nodes, planner.victims, missing)
 
 
 def _checked(nodes: CountedNodes, deficit: Sequence[int]) -> Integers:
@@ -64,124 +75,162 @@ def _answer(nodes: CountedNodes, victims: Sequence[int], missing: Integers) -> E
 
 
 class _Planner:
-    """The rounds of one plan, by slot.
+    """The rounds of one plan.
 
-    `left` (lanes,) is what is missing still. `up` (n + 1,) is the nearest resident slot above, the root at last.
-    `above` (lanes, n) are the pages of all unlocked ancestors. `num_below` counts the resident slots whose `up` it is.
+    Nodes with pages stand at places 0..m-1 in the order in which equal ones go: by segment, tick and creation, so that
+    the first of equals is the one. Place m is the root. `slots` (m,) has the slot of each place, `counts` (lanes, m)
+    its pages, `up` (m + 1,) the nearest place above that has pages, `above` (lanes, m) the pages of all unlocked
+    ancestors, or None where no node stands on another. `left` (lanes,) is what is missing still. `num_below` counts the
+    places whose `up` it is.
     """
 
     def __init__(self, nodes: CountedNodes, missing: Integers) -> None:
-        self.counts = nodes.counts
         self.victims: list[int] = []
-        self.left = missing
-        self._nodes = nodes
-        self._root = len(nodes.numbers)
-        self._is_resident = np.append(nodes.counts.any(0), True)
-        self.up = self._resident_above()
+        self.left: Pages = np.minimum(missing, MOST_PAGES).astype(np.int32)
+        is_resident: Flags = np.logical_or.reduce(nodes.counts, axis=0)
+        self.slots = _by_recency(nodes, np.flatnonzero(is_resident))
+        self.counts = nodes.counts.take(self.slots, axis=1)
+        self._scratch = np.empty_like(self.counts)
+        self.up = _places_above(nodes, is_resident, self.slots)
+        self._root = len(self.slots)
+        self._is_held = nodes.is_held[self.slots]
+        num_below = np.bincount(self.up[:-1], minlength=self._root + 1)
+        self.is_eligible: Flags = ~self._is_held & (num_below[:-1] == 0)
+        self._num_below = num_below.data
         self.above = self._unlocks()
-        resident = np.flatnonzero(self._is_resident[:-1])
-        num_below = np.bincount(self.up[resident], minlength=self._root + 1)
-        self.is_eligible: Flags = self._is_resident[:-1] & ~nodes.is_held & (num_below[:-1] == 0)
-        self._num_below: list[int] = num_below.tolist()
-        self._most = np.maximum(_largest(self.counts), _largest(self.above))
+        self._most = _largest(self.counts)
+        if self.above is not None:
+            self._most = np.maximum(self._most, _largest(self.above))
+        self._least_left: list[int] = (LEAST_RUN * self._most).tolist()
+
+    def can_end(self) -> bool:
+        """Say whether all that can go, down to the last, is what is missing or more: then rounds end with nothing left.
+
+        While a lane is short, whoever has a page of it is eligible or is unlocked by somebody who is.
+        """
+        return bool(((self.counts * self._unlocked()).sum(1) >= self.left).all())
 
     def run(self) -> None:
         """Take victims until nobody is worth it."""
         while self.left.any() and (self._take_run() if self._fits_a_run() else self._take_best()):
             pass
 
-    def _by_recency(self, slots: Integers, *first: Integers) -> Integers:
-        """Return the order of ascending slots by what goes before, then by segment, tick and creation."""
-        return np.lexsort((self._nodes.last_ticks[slots], self._nodes.is_protected[slots], *first))
-
-    def _resident_above(self) -> Integers:
-        """Skip slots without pages: each round doubles the steps that were skipped."""
-        up = np.append(self._nodes.parents, self._root)
-        while not (is_there := self._is_resident[up]).all():
-            up = np.where(is_there, up, up[up])
-        return up
-
-    def _unlocks(self) -> Pages:
-        """Sum the pages of unlocked ancestors: each round doubles the steps that were summed."""
-        sums = np.zeros((len(self.counts), self._root + 1), dtype=self.counts.dtype)
+    def _unlocks(self) -> Pages | None:
+        """Sum the pages of unlocked ancestors, doubling the steps each round; None where all are below the root."""
         ahead = self.up
         if (ahead == self._root).all():
-            return sums[:, :-1]
-        sums[:, :-1] = self.counts * self._unlocked()[:-1]
+            return None
+        sums = np.zeros((self._root + 1, len(self.counts)), dtype=self.counts.dtype)
+        sums[:-1] = (self.counts * self._unlocked()).T
+        ahead_of = np.empty_like(sums)
         while (ahead != self._root).any():
-            sums = sums + sums[:, ahead]
+            sums += sums.take(ahead, axis=0, out=ahead_of, mode="clip")
             ahead = ahead[ahead]
-        return sums[:, self.up[:-1]]
+        return np.ascontiguousarray(sums.take(self.up[:-1], axis=0, out=ahead_of[:-1], mode="clip").T)
 
     def _unlocked(self) -> Flags:
-        """Mark what can go: every way up from a held slot cannot."""
-        is_unlocked = self._is_resident.copy()
+        """Mark what can go: every way up from a held place cannot."""
+        is_unlocked = np.ones(self._root + 1, dtype=np.bool_)
         is_unlocked[self._root] = False
-        for held in np.flatnonzero(self._nodes.is_held & self._is_resident[:-1]).tolist():
-            slot = held
-            while is_unlocked[slot]:
-                is_unlocked[slot] = False
-                slot = int(self.up[slot])
-        return is_unlocked
+        for held in self._is_held.nonzero()[0].tolist():
+            place = held
+            while is_unlocked[place]:
+                is_unlocked[place] = False
+                place = int(self.up[place])
+        return is_unlocked[:-1]
 
     def _fits_a_run(self) -> bool:
         """Say whether what nodes are worth stays as it is for some rounds."""
-        return bool(((self.left >= LEAST_RUN * self._most) | (self.left == 0)).all())
+        return all(not left or left >= least for left, least in zip(self.left.tolist(), self._least_left, strict=True))
 
     def _worth(self, pages: Pages) -> Pages:
-        """Return of each slot the pages that are missing; no lane has to be told that more is than a slot has."""
-        missing = np.minimum(self.left, self._most).astype(pages.dtype)
-        worth: Pages = np.add.reduce(np.minimum(pages, missing[:, None]), axis=0, dtype=pages.dtype)
+        """Return of each place the pages that are missing."""
+        missing = np.minimum(pages, self.left[:, None], out=self._scratch[:, : pages.shape[1]])
+        worth: Pages = np.add.reduce(missing, axis=0, dtype=pages.dtype)
         return worth
 
     def _take_run(self) -> int:
-        """Take the rounds that are sure: up to a lane that may get less than a node has, or to a new eligible slot."""
-        slots = np.flatnonzero(self.is_eligible)
-        contributions, unlocks = self._worth(self.counts)[slots], self._worth(self.above)[slots]
-        scores = contributions * np.int64(unlocks.max(initial=0) + 1) + unlocks
-        order = self._by_recency(slots, -scores)[:LONGEST_RUN]
-        order = order[scores[order] > 0]
-        chosen = slots[order]
-        taken = self.counts[:, chosen].cumsum(1, dtype=np.int64)
-        before = taken - self.counts[:, chosen]
+        """Take the rounds that are sure: up to a lane that may get less than a node has, or to a new eligible place."""
+        scores = self._worth(self.counts).astype(np.int64)
+        if self.above is not None:
+            unlocks = self._worth(self.above)
+            scores = scores * (int(unlocks.max(initial=0)) + 1) + unlocks
+        scores *= self.is_eligible
+        chosen = np.argsort(-scores, kind="stable")[:LONGEST_RUN]
+        chosen = chosen[scores[chosen] > 0]
+        pages = self.counts.take(chosen, axis=1)
+        taken = pages.cumsum(1, dtype=np.int64)
+        before = taken - pages
         short = self.left[:, None]
         is_sure = ((short - before >= self._most[:, None]) | (before == 0) | (short == 0)).all(0)
         num_sure = len(chosen) if is_sure.all() else int(is_sure.argmin())
         num_taken = self._take(chosen[:num_sure])
         if num_taken:
-            self.left = np.maximum(self.left - taken[:, num_taken - 1], 0)
+            self.left = np.maximum(self.left - taken[:, num_taken - 1], 0).astype(np.int32)
         return num_taken
 
     def _take_best(self) -> int:
         """Take the one victim of this round."""
-        contributions = self._worth(self.counts) * self.is_eligible
+        contributions = self._worth(self.counts)
+        contributions *= self.is_eligible
         most = contributions.max(initial=0)
         alike = (contributions == most if most else self.is_eligible).nonzero()[0]
-        if len(alike) != 1 or not most:
-            unlocks = self._worth(self.above[:, alike])
-            if not most and not unlocks.any():
-                return 0
-            alike = alike[unlocks == unlocks.max()]
-        best = alike[:1] if len(alike) == 1 else alike[self._by_recency(alike)[:1]]
-        self.left = np.maximum(self.left - self.counts[:, best[0]], 0)
-        return self._take(best)
+        unlocked = 0
+        if self.above is not None and (len(alike) > 1 or not most):
+            unlocks = self._worth(self.above.take(alike, axis=1))
+            unlocked = unlocks.max(initial=0)
+            alike = alike[unlocks == unlocked]
+        if not most and not unlocked:
+            return 0
+        self.left = np.maximum(self.left - self.counts[:, alike[0]], 0)
+        return self._take(alike[:1])
 
-    def _take(self, slots: Integers) -> int:
-        """Take slots as victims, and return how many: no more once a slot above becomes eligible."""
-        num_taken = len(slots)
-        above = self.up[slots]
-        for place in (above != self._root).nonzero()[0].tolist():
-            parent = int(above[place])
+    def _take(self, places: Integers) -> int:
+        """Take places as victims, and return how many: no more once a place above becomes eligible."""
+        num_taken = len(places)
+        above = self.up[places]
+        for turn in (above != self._root).nonzero()[0].tolist():
+            parent = int(above[turn])
             self._num_below[parent] -= 1
             if not self._num_below[parent]:
-                self.is_eligible[parent] = not self._nodes.is_held[parent]
-                num_taken = place + 1
+                self.is_eligible[parent] = not self._is_held[parent]
+                num_taken = turn + 1
                 break
-        self.victims += slots[:num_taken].tolist()
-        self.is_eligible[slots[:num_taken]] = False
+        self.victims += self.slots[places[:num_taken]].tolist()
+        self.is_eligible[places[:num_taken]] = False
         return num_taken
 
 
-def _largest(pages: Pages) -> Integers:
-    largest: Integers = pages.max(1, initial=0).astype(np.int64)
+def _by_recency(nodes: CountedNodes, slots: Integers) -> Integers:
+    """Order ascending slots by segment, tick and creation; where these fit into one number, it sorts much faster."""
+    ticks, is_protected = nodes.last_ticks[slots], nodes.is_protected[slots]
+    oldest, latest = int(ticks.min(initial=0)), int(ticks.max(initial=0))
+    tick_bits, slot_bits = (latest - oldest).bit_length(), len(slots).bit_length()
+    if tick_bits + slot_bits > KEY_BITS:
+        return slots[np.lexsort((ticks, is_protected))]
+    keys = ticks - oldest
+    keys |= is_protected.astype(np.int64) << tick_bits
+    keys <<= slot_bits
+    keys |= np.arange(len(slots))
+    keys.sort()
+    ordered: Integers = slots[keys & ((1 << slot_bits) - 1)]
+    return ordered
+
+
+def _places_above(nodes: CountedNodes, is_resident: Flags, slots: Integers) -> Integers:
+    """Return for each place, and the root, the nearest one above that has pages: each round doubles what is skipped."""
+    root = len(is_resident)
+    up = np.append(nodes.parents, root)
+    ends = np.append(is_resident, True)
+    while not (is_there := ends[up]).all():
+        up = np.where(is_there, up, up[up])
+    places = np.append(slots, root)
+    place_of = np.empty_like(up)
+    place_of[places] = np.arange(len(places))
+    above: Integers = place_of[up[places]]
+    return above
+
+
+def _largest(pages: Pages) -> Pages:
+    largest: Pages = pages.max(1, initial=0)
     return largest

@@ -7,6 +7,7 @@ changed nothing.
     state      kept in
     free       the lane's extent index, by position (page + 1)
     allocated  nowhere else; every state also stands in one byte a page
+    kept       as allocated: a cache's, which alone gives it back
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ from sharedkv.cost import CostMeter
 from sharedkv.errors import CapacityWaitError, Refusal, RefusedError
 from sharedkv.extents import ExtentIndex
 
-FREE, ALLOCATED = range(2)
+FREE, ALLOCATED, KEPT = range(3)
 
 _ONE_ALLOCATED = bytearray([ALLOCATED])
+_ONE_KEPT = bytearray([KEPT])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,13 +71,31 @@ class HostPool:
     def release(self, lane: int, pages: Sequence[int]) -> None:
         """Give allocated pages of a lane back, in any order.
 
-        Raises `RefusedError` for a lane that is not there, and for a page that is outside the lane, not allocated or
-        named twice.
+        Raises `RefusedError` for a lane that is not there, and for a page that is outside the lane, not allocated, kept
+        by a cache or named twice.
         """
+        self._release(lane, pages, ALLOCATED)
+
+    def keep(self, lane: int, pages: Sequence[int]) -> None:
+        """Let allocated pages of a lane be a cache's: nobody gives them back but by `release_kept`."""
+        runs = runs_of(pages)
+        self._require_state(lane, runs, ALLOCATED)
+        for run in runs:
+            self._states[lane][run.start : run.stop] = _ONE_KEPT * len(run)
+
+    def release_kept(self, lane: int, pages: Sequence[int]) -> None:
+        """Give pages back that a cache keeps, as `release` does with others."""
+        self._release(lane, pages, KEPT)
+
+    def kept_pages(self, lane: int) -> list[int]:
+        """List the pages of a lane that a cache keeps, ascending. Reads the whole lane."""
+        return [page for page, state in enumerate(self._states[lane]) if state == KEPT]
+
+    def _release(self, lane: int, pages: Sequence[int], state: int) -> None:
         self._meter.touched = 0
         self._require_lane(lane)
         runs = runs_of(pages)
-        self._require_allocated(lane, runs)
+        self._require_state(lane, runs, state)
         self._views.pop(lane, None)
         states, free = self._states[lane], self._free[lane]
         for run in runs:
@@ -128,14 +148,16 @@ class HostPool:
         if not 0 <= lane < len(self._free):
             raise RefusedError(Refusal.LANE_UNKNOWN, lane)
 
-    def _require_allocated(self, lane: int, runs: Sequence[range]) -> None:
-        """Refuse runs that leave the lane, hold a page that is free, or overlap."""
+    def _require_state(self, lane: int, runs: Sequence[range], state: int) -> None:
+        """Refuse runs that leave the lane, hold a page of another state, or overlap."""
         states = self._states[lane]
         for run in runs:
             if run.start < 0 or run.stop > self.lane_pages:
                 raise RefusedError(Refusal.PAGE_OUTSIDE_POOL, run.start if run.start < 0 else run.stop - 1)
-            if states.count(ALLOCATED, run.start, run.stop) < len(run):
-                raise RefusedError(Refusal.PAGE_NOT_ALLOCATED, states.index(FREE, run.start))
+            if states.count(state, run.start, run.stop) < len(run):
+                page = next(page for page in run if states[page] != state)
+                kept = states[page] == KEPT
+                raise RefusedError(Refusal.PAGE_IN_TREE if kept else Refusal.PAGE_NOT_ALLOCATED, page)
             self._meter.touched += len(run)
         if len(runs) > 1:
             for before, after in pairwise(sorted(runs, key=_start)):

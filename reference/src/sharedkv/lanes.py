@@ -1,12 +1,14 @@
 """The state of every page, lane by lane.
 
-Knows which pages are free, in use or evictable, and moves them between the three; each change notes its inverse while
-a snapshot is held. Does not know requests or splits: how many pages a lane must give is the allocator's business.
+Knows which pages are free, in use, kept by a cache or evictable, and moves them between these; each change notes
+its inverse while a snapshot is held. Does not know requests or splits: how many pages a lane must give is the
+allocator's business.
 
     state      kept in
     free       the lane's extent index, by physical page
     evictable  the lane's retention order, by logical page
     in use     neither; every state also stands in one byte a logical page
+    kept       as in use, and counted there: only the byte tells
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from sharedkv.geometry import DUMMY_PAGE, Geometry, Lane, PageId, PhysicalPage
 from sharedkv.journal import Journal
 from sharedkv.retention import RetentionOrder
 
-FREE, IN_USE, EVICTABLE, OUTSIDE = range(4)
+FREE, IN_USE, EVICTABLE, KEPT, OUTSIDE = range(5)
 
 _ONE_IN_USE = bytearray([IN_USE])  # a bytearray: a slice of one takes bytes only by way of a copy
 
@@ -107,6 +109,21 @@ class LanePool:
             if self.journal.recording:
                 self.journal.record(partial(self._unretain, order, page))
 
+    def keep(self, pages: Sequence[int]) -> None:
+        """Let pages that are in use be a cache's."""
+        for page in pages:
+            self._states[page] = KEPT
+        self._meter.touched += len(pages)
+        if self.journal.recording:
+            self.journal.record(partial(self._unkeep, pages))
+            self.journal.move(pages)
+
+    def release_kept(self, pages: Sequence[int]) -> None:
+        """Free distinct pages that a cache keeps."""
+        self.release(pages)
+        if self.journal.recording:
+            self.journal.move(pages)
+
     def evict(self, lane: int, count: int) -> list[int]:
         """Free the `count` pages of a lane that were retained longest ago, no more than are evictable."""
         pages = self._retained[lane].oldest(count)
@@ -153,6 +170,11 @@ class LanePool:
             self._states[pages.start : pages.stop : pages.step] = bytes(len(pages))
             self._meter.touched += len(pages)
 
+    def _unkeep(self, pages: Sequence[int]) -> None:
+        for page in pages:
+            self._states[page] = IN_USE
+        self._meter.touched += len(pages)
+
     def _unretain(self, order: RetentionOrder, page: int) -> None:
         order.remove(page)
         self._states[page] = IN_USE
@@ -176,7 +198,10 @@ class LanePool:
             raise RefusedError(Refusal.PAGE_OUTSIDE_POOL, stranger)
 
     def require_distinct(self, pages: Sequence[int], states: tuple[int, ...]) -> None:
-        """Refuse pages that no lane holds, that are named twice, or that have none of the states."""
+        """Refuse pages that no lane holds, that are named twice, or that have none of the states.
+
+        A page that only its cache can give up is refused as one of the tree.
+        """
         self.require_in_pool(pages)
         if len(set(pages)) < len(pages):
             again = next(page for page, times in Counter(pages).items() if times > 1)
@@ -185,14 +210,21 @@ class LanePool:
         self._meter.touched += len(pages)
         for page in pages:
             if known[page] not in states:
-                raise RefusedError(Refusal.PAGE_NOT_ALLOCATED, page)
+                kept = known[page] == KEPT
+                raise RefusedError(Refusal.PAGE_IN_TREE if kept else Refusal.PAGE_NOT_ALLOCATED, page)
 
     def pages(self) -> LanePages:
         """List every page by state. Reads the whole pool."""
-        return LanePages(free=self._pages_in(FREE), evictable=self._pages_in(EVICTABLE), in_use=self._pages_in(IN_USE))
+        return LanePages(
+            free=self._pages_in(FREE), evictable=self._pages_in(EVICTABLE), in_use=self._pages_in(IN_USE, KEPT)
+        )
 
-    def _pages_in(self, state: int) -> tuple[tuple[PageId, ...], ...]:
-        found = np.flatnonzero(np.frombuffer(self._states, dtype=np.uint8) == state)
+    def kept(self) -> list[int]:
+        """List the pages that a cache keeps, ascending. Reads the whole pool."""
+        return [page for page, state in enumerate(self._states) if state == KEPT]
+
+    def _pages_in(self, *states: int) -> tuple[tuple[PageId, ...], ...]:
+        found = np.flatnonzero(np.isin(np.frombuffer(self._states, dtype=np.uint8), states))
         lanes = (found - 1) % self.geometry.cp_size
         return tuple(tuple(found[lanes == lane].tolist()) for lane in range(self.geometry.cp_size))
 

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from sharedkv.collectives import Group, Purpose
 from sharedkv.dense_positions import DenseBatch, ReuseRequest, dense_batch
 from sharedkv.errors import Refusal, RefusedError
+from sharedkv.layer_fences import PendingLoads, no_loads
 from sharedkv.pool_rows import gather_pool_rows
 from sharedkv.pools import Pool
 from sharedkv.row_domains import NOWHERE
@@ -39,7 +40,6 @@ MISSED = "prefetch_miss"
 
 Ints = NDArray[np.int64]
 PageWrites = Callable[[int, Ints], Ints]
-PendingLoads = Callable[[int], Sequence[Event]]
 
 
 class Listener(Protocol):
@@ -47,11 +47,6 @@ class Listener(Protocol):
 
     def on_fallback(self, reason: str, layer: int) -> None:
         """Hear that a start was skipped or that a consume found nothing."""
-
-
-def no_loads(_layer: int) -> tuple[Event, ...]:
-    """Return the loads that a layer's pages wait for where none are ever pending."""
-    return ()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -114,7 +109,8 @@ class Fill:
 class Plumbing:
     """What a prefetcher works with, of the ranks that this process plays: `pools` has one for each rank of the group.
 
-    `page_writes` counts writes of logical pages of a layer, `pending_loads` has the events of loads into a layer.
+    `page_writes` counts writes of logical pages of a layer, loads among them, and `pending_loads` has the events of
+    loads into a layer.
     """
 
     pools: Sequence[Pool]

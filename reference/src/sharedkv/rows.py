@@ -12,6 +12,7 @@ magnitude faster; kernels on CUDA. The device of the buffer decides.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from types import ModuleType
 
 import numpy as np
@@ -22,6 +23,9 @@ from sharedkv.errors import TensorMismatchError
 from sharedkv.layouts import INDEX_KEY_BYTES, INDEX_ROW_BYTES
 
 _WORDS = ((8, torch.int64), (4, torch.int32), (2, torch.int16))
+_PROPERTIES = ("dimensions", "device", "contiguity", "dtype")
+# Rows that lie side by side, from a multiple of so many on, are copied as one.
+_RUN_ROWS = 16
 
 
 def write_rows(buffer: torch.Tensor, rows: torch.Tensor, slots: torch.Tensor) -> None:
@@ -35,7 +39,7 @@ def write_rows(buffer: torch.Tensor, rows: torch.Tensor, slots: torch.Tensor) ->
     if buffer.is_cuda:
         _kernels().write_rows(buffer, rows, slots)
     elif buffer.device.type == "cpu":
-        _numpy_write(_void_rows(buffer), _void_rows(rows), slots)
+        _numpy_write(_void_rows(buffer), _void_rows(rows), slots.numpy())
     else:
         plain_write_rows(buffer, rows, slots)
 
@@ -52,7 +56,7 @@ def gather_rows(buffer: torch.Tensor, slots: torch.Tensor, out: torch.Tensor | N
     if buffer.is_cuda:
         _kernels().gather_rows(buffer, slots, out)
     elif buffer.device.type == "cpu":
-        _numpy_gather(_void_rows(buffer), _void_rows(out), slots)
+        _numpy_gather(_void_rows(buffer), _void_rows(out), slots.numpy())
     else:
         out.copy_(plain_gather_rows(buffer, slots))
     return out
@@ -71,7 +75,7 @@ def write_index_rows(buffer: torch.Tensor, rows: torch.Tensor, slots: torch.Tens
     if buffer.is_cuda:
         _kernels().write_index_rows(buffer, rows, slots, page_size)
     elif buffer.device.type == "cpu":
-        _numpy_write_index(buffer, rows, slots, page_size)
+        _numpy_write_index(buffer, rows, slots.numpy(), page_size)
     else:
         plain_write_index_rows(buffer, rows, slots, page_size)
 
@@ -90,7 +94,7 @@ def gather_index_rows(
     if buffer.is_cuda:
         _kernels().gather_index_rows(buffer, slots, page_size, out)
     elif buffer.device.type == "cpu":
-        _numpy_gather_index(buffer, out, slots, page_size)
+        _numpy_gather_index(buffer, out, slots.numpy(), page_size)
     else:
         out.copy_(plain_gather_index_rows(buffer, slots, page_size))
     return out
@@ -149,35 +153,59 @@ def _instead_of_dropped(slots: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor
     return kept, slots.index_select(0, kept)
 
 
-def _numpy_write(target: NDArray[np.void], source: NDArray[np.void], slots: torch.Tensor) -> None:
-    at: NDArray[np.int64] = slots.numpy()
-    if len(at) and at.min() < 0:
+def _numpy_write(target: NDArray[np.void], source: NDArray[np.void], at: NDArray[np.int64]) -> None:
+    if _has_dropped(at, len(target)):
         source, at = source[at >= 0], at[at >= 0]
     # Slots were looked at; clipping them spares numpy another look, and with it a third of the time.
-    np.put(target, at, source, mode="clip")
+    for places, pool, rows in _pieces(at, target, source):
+        pool.put(places, rows, "clip")
 
 
-def _numpy_gather(source: NDArray[np.void], target: NDArray[np.void], slots: torch.Tensor) -> None:
-    at: NDArray[np.int64] = slots.numpy()
-    np.take(source, at, out=target, mode="clip")
-    if len(at) and at.min() < 0:
+def _numpy_gather(source: NDArray[np.void], target: NDArray[np.void], at: NDArray[np.int64]) -> None:
+    has_dropped = _has_dropped(at, len(source))
+    for places, pool, rows in _pieces(at, source, target):
+        pool.take(places, out=rows, mode="clip")
+    if has_dropped:
         target[at < 0] = np.zeros((), dtype=target.dtype)
 
 
-def _numpy_write_index(buffer: torch.Tensor, rows: torch.Tensor, slots: torch.Tensor, page_size: int) -> None:
-    at: NDArray[np.int64] = slots.numpy()
-    is_kept = at >= 0
-    places = np.divmod(at[is_kept], page_size)
+def _pieces(
+    at: NDArray[np.int64], pool: NDArray[np.void], rows: NDArray[np.void]
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.void], NDArray[np.void]]]:
+    """Yield places, pool and rows to copy one by one: runs as one item each as far as they go, then single rows."""
+    grouped = _num_in_runs(at)
+    if grouped:
+        run, whole = f"V{_RUN_ROWS * pool.itemsize}", len(pool) // _RUN_ROWS * _RUN_ROWS
+        yield at[:grouped:_RUN_ROWS] // _RUN_ROWS, pool[:whole].view(run), rows[:grouped].view(run)
+    if grouped < len(at):
+        yield at[grouped:], pool, rows[grouped:]
+
+
+def _num_in_runs(at: NDArray[np.int64]) -> int:
+    """Count the leading rows that are whole runs, each from a slot on that is a multiple of the run's length."""
+    last = _RUN_ROWS - 1
+    if len(at) < _RUN_ROWS or at[last] - at[0] != last or at[0] % _RUN_ROWS:
+        return 0
+    first = np.flatnonzero(at[1:] - at[:-1] != 1) + 1
+    is_within = (first | at[first]) % _RUN_ROWS != 0
+    grouped = int(first[is_within.argmax()]) if is_within.any() else len(at)
+    return grouped // _RUN_ROWS * _RUN_ROWS
+
+
+def _numpy_write_index(buffer: torch.Tensor, rows: torch.Tensor, at: NDArray[np.int64], page_size: int) -> None:
+    kept = at >= 0 if _has_dropped(at, len(buffer) * page_size) else slice(None)
+    places = np.divmod(at[kept], page_size)
     for target, source in zip(_index_parts(buffer, page_size), _row_parts(rows), strict=True):
-        target[places] = source[is_kept]
+        target[places] = source[kept]
 
 
-def _numpy_gather_index(buffer: torch.Tensor, rows: torch.Tensor, slots: torch.Tensor, page_size: int) -> None:
-    at: NDArray[np.int64] = slots.numpy()
-    places, is_dropped = np.divmod(np.maximum(at, 0), page_size), at < 0
+def _numpy_gather_index(buffer: torch.Tensor, rows: torch.Tensor, at: NDArray[np.int64], page_size: int) -> None:
+    has_dropped = _has_dropped(at, len(buffer) * page_size)
+    places = np.divmod(np.maximum(at, 0), page_size)
     for source, target in zip(_index_parts(buffer, page_size), _row_parts(rows), strict=True):
         target[:] = source[places]
-        target[is_dropped] = np.zeros((), dtype=target.dtype)
+        if has_dropped:
+            target[at < 0] = np.zeros((), dtype=target.dtype)
 
 
 def _void_rows(tensor: torch.Tensor) -> NDArray[np.void]:
@@ -227,29 +255,35 @@ def _output(buffer: torch.Tensor, slots: torch.Tensor, row_bytes: int, out: torc
 def _require_rows(buffer: torch.Tensor, rows: torch.Tensor, slots: torch.Tensor) -> None:
     _require_common(buffer, rows, slots)
     _require("bytes of a row", buffer.shape[1], rows.shape[1])
-    _require_inside(slots, buffer.shape[0])
 
 
 def _require_index(buffer: torch.Tensor, rows: torch.Tensor, slots: torch.Tensor, page_size: int) -> None:
     _require_common(buffer, rows, slots)
     _require("bytes of a page", page_size * INDEX_ROW_BYTES, buffer.shape[1])
     _require("bytes of a row", INDEX_ROW_BYTES, rows.shape[1])
-    _require_inside(slots, buffer.shape[0] * page_size)
 
 
 def _require_common(buffer: torch.Tensor, rows: torch.Tensor, slots: torch.Tensor) -> None:
-    for name, tensor, dims in (("buffer", buffer, 2), ("rows", rows, 2), ("slots", slots, 1)):
-        _require(f"dimensions of {name}", dims, tensor.dim())
-        _require(f"device of {name}", buffer.device, tensor.device)
-        _require(f"contiguity of {name}", True, tensor.is_contiguous())  # noqa: FBT003 - what is wanted
-        _require(f"dtype of {name}", torch.int64 if tensor is slots else torch.uint8, tensor.dtype)
+    for name, tensor, dims, dtype in (
+        ("buffer", buffer, 2, torch.uint8),
+        ("rows", rows, 2, torch.uint8),
+        ("slots", slots, 1, torch.int64),
+    ):
+        wanted = (dims, buffer.device, True, dtype)
+        found = (tensor.dim(), tensor.device, tensor.is_contiguous(), tensor.dtype)
+        if wanted != found:
+            what = next(place for place in range(len(wanted)) if wanted[place] != found[place])
+            raise TensorMismatchError(f"{_PROPERTIES[what]} of {name}", wanted[what], found[what])
     _require("number of slots", rows.shape[0], slots.shape[0])
 
 
-def _require_inside(slots: torch.Tensor, num_slots: int) -> None:
-    """Raise for a slot beyond the buffer; on another device nobody can look without waiting, and kernels guard it."""
-    if slots.device.type == "cpu" and len(slots) and (largest := int(slots.numpy().max())) >= num_slots:
+def _has_dropped(at: NDArray[np.int64], num_slots: int) -> bool:
+    """Say whether a slot is negative, and raise for one beyond the buffer; unsigned, both are the largest."""
+    if not len(at) or at.view(np.uint64).max() < num_slots:
+        return False
+    if (largest := int(at.max())) >= num_slots:
         raise TensorMismatchError("slot", f"less than {num_slots}", largest)
+    return True
 
 
 def _require(what: str, wanted: object, found: object) -> None:

@@ -40,6 +40,9 @@ class Event(Protocol):
     def synchronize(self) -> None:
         """Make the caller wait until everything before the point is done."""
 
+    def is_done(self) -> bool:
+        """Say whether everything before the point is done. Waits for nothing."""
+
 
 class Stream(Protocol):
     """Work in order."""
@@ -101,6 +104,10 @@ class CudaEvent:
     def synchronize(self) -> None:
         """Make the caller wait until everything before the point is done."""
         self.point.synchronize()
+
+    def is_done(self) -> bool:
+        """Say whether everything before the point is done."""
+        return bool(self.point.query())
 
 
 class CudaStream:
@@ -166,6 +173,11 @@ class RecordingEvent:
     def synchronize(self) -> None:
         """Run everything before the point, and what that waits for."""
         self.stream.run_until(self.steps)
+
+    def is_done(self) -> bool:
+        """Run everything before the point and say that it is done: work goes on by itself on no CPU."""
+        self.synchronize()
+        return True
 
 
 class RecordingStream:

@@ -30,8 +30,8 @@ from sharedkv.rows import on_device
 from sharedkv.streams import Access, Backend, Event, Stream
 
 Ints = NDArray[np.int64]
-ReadersOf = Callable[[int, Ints], Sequence[Event]]
-"""Given a layer and logical pages (n,): the events after which nobody reads these pages on another stream."""
+UsersOf = Callable[[int, Ints], Sequence[Event]]
+"""Given a layer and logical pages (n,): the events after which nobody uses these pages on another stream."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -81,7 +81,7 @@ class GroupWriter:
         self._streams = tuple(backend.stream(compute_stream(rank)) for rank in range(len(pools)))
         self._listener = listener or _Deaf()
         self._page_writes: dict[int, Ints] = {}
-        self._readers: list[ReadersOf] = []
+        self._users: list[UsersOf] = []
 
     def write(
         self,
@@ -104,7 +104,9 @@ class GroupWriter:
         slots = rank_slots(self._geometry, batch, locations, static_tokens, rows)
         for given in rows:
             require_buffers(self._pools[0].layout, given)
-        self._wait_for_readers(layer, self._count(layer, slots))
+        pages = self._pages_of(slots)
+        self.count_writes(layer, pages)
+        self._wait_for_users(layer, pages)
         for buffer in self._pools[0].layout.buffers:
             for rank, at in enumerate(slots):
                 self._enqueue(rank, layer, buffer, rows[rank].buffers[buffer.name], at)
@@ -121,20 +123,22 @@ class GroupWriter:
         """Return how often each logical page (n,) of a layer was written: tells whether a copy of it is old."""
         return self._writes_of(layer)[pages]
 
-    def after_readers(self, readers_of: ReadersOf) -> None:
-        """Let every write from now on wait for those who still read its pages on another stream."""
-        self._readers.append(readers_of)
+    def count_writes(self, layer: int, pages: Ints) -> None:
+        """Count a write of each logical page (n,) of a layer, by whomever; each is named once."""
+        self._writes_of(layer)[pages] += 1
 
-    def _count(self, layer: int, slots: Sequence[Ints]) -> Ints:
-        """Count a write of each logical page that the slots of all ranks lie in, and return those pages."""
+    def after_users(self, users_of: UsersOf) -> None:
+        """Let every write from now on wait for those who still use its pages on another stream."""
+        self._users.append(users_of)
+
+    def _pages_of(self, slots: Sequence[Ints]) -> Ints:
+        """Return each logical page that the slots of all ranks lie in, once."""
         size, ranks = self._geometry.page_size, self._geometry.cp_size
         physical = [np.unique(at[at >= 0] // size) for at in slots]
-        pages = np.concatenate([(own - 1) * ranks + rank + 1 for rank, own in enumerate(physical)])
-        self._writes_of(layer)[pages] += 1
-        return pages
+        return np.concatenate([(own - 1) * ranks + rank + 1 for rank, own in enumerate(physical)])
 
-    def _wait_for_readers(self, layer: int, pages: Ints) -> None:
-        for event in [event for readers_of in self._readers for event in readers_of(layer, pages)]:
+    def _wait_for_users(self, layer: int, pages: Ints) -> None:
+        for event in [event for users_of in self._users for event in users_of(layer, pages)]:
             for stream in self._streams:
                 stream.wait(event)
 
@@ -154,7 +158,12 @@ class GroupWriter:
 
 def rows_of(rank: int, layer: int, buffer: str, slots: Ints) -> Access:
     """Name rows of a pool for a stream; negative slots are none."""
-    return Access(buffer=(rank, layer, buffer), slots=slots[slots >= 0])
+    return pool_rows_of(rank, layer, buffer, slots[slots >= 0])
+
+
+def pool_rows_of(rank: int, layer: int, buffer: str, slots: Ints) -> Access:
+    """Name rows of a pool for a stream; no slot is negative."""
+    return Access(buffer=(rank, layer, buffer), slots=slots)
 
 
 def rank_slots(

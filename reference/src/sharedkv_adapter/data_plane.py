@@ -1,9 +1,9 @@
-"""What the data-plane facets of one session share: the pools of all ranks, their streams, faults and events.
+"""What the data-plane facets of one session share: the pools of all ranks on both tiers, streams, faults and events.
 
 Knows the reference's pools and how rows cross the contract as bytes. Does not know what a facet does with them. Needs
 torch: nothing that plans or allocates imports this.
 
-Whoever reads pools directly asks for `settled_pools`, which is ordered after everything that was enqueued.
+Whoever reads pools or host memory directly asks for what is settled: ordered after everything that was enqueued.
 """
 
 from __future__ import annotations
@@ -14,11 +14,17 @@ from functools import cached_property
 import torch
 
 from sharedkv.collectives import Exchange, LocalGroup
+from sharedkv.copying import PageCopyEngine
 from sharedkv.errors import Refusal, RefusedError
 from sharedkv.geometry import Geometry
+from sharedkv.host_memory import HostMemory, HostShape
+from sharedkv.layer_fences import LayerFences
 from sharedkv.layouts import Layout
 from sharedkv.pools import Pool
+from sharedkv.prefetching import SIDE_STREAM
+from sharedkv.reading import GroupReader
 from sharedkv.streams import RecordingBackend
+from sharedkv.tiers import Tiers, backup_stream, load_stream
 from sharedkv.writing import ComputedRows, GroupWriter, compute_stream
 from sharedkv_conformance import contract
 
@@ -26,7 +32,10 @@ LATE_WRITES = "late_writes"
 LATE_COPIES = "late_copies"
 PREFETCH_LOST = "prefetch_lost"
 NO_KERNELS = "no_kernels"
-FAULTS = (LATE_WRITES, LATE_COPIES, PREFETCH_LOST, NO_KERNELS)
+LATE_BACKUPS = "late_backups"
+LATE_LOADS = "late_loads"
+FAULTS = (LATE_WRITES, LATE_COPIES, PREFETCH_LOST, NO_KERNELS, LATE_BACKUPS, LATE_LOADS)
+_LATE_STREAMS = {LATE_WRITES: compute_stream, LATE_BACKUPS: backup_stream, LATE_LOADS: load_stream}
 
 NoteEvent = Callable[[contract.Event], None]
 
@@ -34,10 +43,12 @@ NoteEvent = Callable[[contract.Event], None]
 class DataPlane:
     """All ranks in one process, on the CPU. Pools are made when a row of them is first needed."""
 
-    def __init__(self, geometry: Geometry, layout: Layout, layers: int, note: NoteEvent) -> None:
+    def __init__(self, geometry: Geometry, layout: Layout, config: contract.OpenConfig, note: NoteEvent) -> None:
         self.geometry = geometry
         self.layout = layout
-        self.layers = layers
+        self.layers = config.pool.all_layers
+        self.fences = LayerFences()
+        self._config = config
         self.backend = RecordingBackend()
         self.note = note
         self.faults: set[str] = set()
@@ -59,11 +70,50 @@ class DataPlane:
         """Return who writes the rows of all ranks."""
         return GroupWriter(self.geometry, self.pools, self.backend, listener=self)
 
+    @cached_property
+    def reader(self) -> GroupReader:
+        """Return who reads them."""
+        return GroupReader(self.geometry, self.pools, self.backend, self.fences.events)
+
+    @cached_property
+    def memories(self) -> tuple[HostMemory, ...]:
+        """Return the host memory of each rank, as one sees it who waits for nothing."""
+        pool, order = self._config.pool, self._config.host.layout
+        shape = HostShape(
+            layout=self.layout,
+            page_size=self.geometry.page_size,
+            layers=pool.layers,
+            draft_layers=pool.draft_layers,
+            order=order,
+        )
+        num_pages = max(self._config.host_pages, 0)
+        return tuple(HostMemory(shape, num_pages) for _ in range(self.geometry.cp_size))
+
+    @cached_property
+    def copy_engine(self) -> PageCopyEngine:
+        """Return who copies between the tiers of all ranks."""
+        tiers = Tiers(
+            ranks=range(self.geometry.cp_size),
+            pools=self.pools,
+            memories=self.memories,
+            backend=self.backend,
+            fences=self.fences,
+            other_readers=(SIDE_STREAM,),
+            count_writes=self.writer.count_writes,
+        )
+        engine = PageCopyEngine(tiers, listener=self)
+        self.writer.after_users(engine.users_of)
+        return engine
+
     def settled_pools(self) -> tuple[Pool, ...]:
-        """Return the pools after all rows that were enqueued."""
-        for rank in range(self.geometry.cp_size):
-            self.backend.stream(compute_stream(rank)).record().synchronize()
+        """Return the pools after all rows that were enqueued, by whomever."""
+        self._settle(compute_stream, load_stream)
         return self.pools
+
+    def settled_memories(self) -> tuple[HostMemory, ...]:
+        """Return the host memories after all copies that were enqueued."""
+        self._settle(backup_stream)
+        return self.memories
 
     def require_layer(self, layer: int) -> None:
         """Refuse a layer that pools do not hold; makes none."""
@@ -75,9 +125,9 @@ class DataPlane:
         if fault not in FAULTS:
             raise RefusedError(Refusal.FAULT_UNKNOWN, fault)
         self.faults.add(fault)
-        if fault == LATE_WRITES:
+        if fault in _LATE_STREAMS:
             for rank in range(self.geometry.cp_size):
-                self.backend.stream(compute_stream(rank)).is_late = True
+                self.backend.stream(_LATE_STREAMS[fault](rank)).is_late = True
         for hear in self.on_fault:
             hear(fault)
 
@@ -89,6 +139,22 @@ class DataPlane:
             for rank, pool in enumerate(self.settled_pools())
             for buffer in self.layout.buffers
         )
+
+    def shown_host(self, layer: int) -> tuple[contract.HostBuffer, ...]:
+        """Return the host pages of a layer, lane by lane."""
+        self.require_layer(layer)
+        return tuple(
+            contract.HostBuffer(
+                lane=lane, buffer=buffer.name, data=as_bytes(memory.pages(layer, buffer.name).contiguous())
+            )
+            for lane, memory in enumerate(self.settled_memories())
+            for buffer in self.layout.buffers
+        )
+
+    def _settle(self, *streams: Callable[[int], str]) -> None:
+        for rank in range(self.geometry.cp_size):
+            for name in streams:
+                self.backend.stream(name(rank)).record().synchronize()
 
     def _note_exchange(self, exchange: Exchange) -> None:
         purpose = exchange.purpose
@@ -104,6 +170,14 @@ class DataPlane:
     def on_layer_end(self, layer: int) -> None:
         """Leave the event that every buffer of a layer is."""
         self.note(contract.Event(kind="layer_end", reason="", layer=layer))
+
+    def on_backup_submitted(self, layer: int, source: str) -> None:
+        """Leave the event that the backup of a layer is enqueued."""
+        self.note(contract.Event(kind="backup_submitted", reason=source, layer=layer))
+
+    def on_load_submitted(self, layer: int, source: str) -> None:
+        """Leave the event that the load of a layer is."""
+        self.note(contract.Event(kind="load_submitted", reason=source, layer=layer))
 
 
 def computed_rows(layout: Layout, rows: Sequence[contract.RankRows]) -> list[ComputedRows]:

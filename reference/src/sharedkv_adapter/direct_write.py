@@ -8,14 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import torch
-from numpy.typing import NDArray
 
 from sharedkv.errors import Refusal, RefusedError
 from sharedkv.geometry import DUMMY_PAGE, Geometry, Lane, PageId, PhysicalPage
-from sharedkv.layouts import Buffer
-from sharedkv.pool_rows import gather_pool_rows
-from sharedkv.pools import Pool
 from sharedkv_adapter import translation
 from sharedkv_adapter.data_plane import DataPlane, as_bytes, computed_rows
 from sharedkv_adapter.translation import contract_errors
@@ -61,14 +56,14 @@ class ReferenceDirectWrite:
             plane.writer.write(layer, translation.requests(batch), locations, static_tokens, computed)
 
     def read(self, layer: int, buffer: str, locations: Sequence[int]) -> bytes:
-        """Read stored rows, each from its owner, after everything that was written before."""
+        """Read stored rows, each from its owner, after everything that was written and loaded before."""
         plane = self._plane
         with contract_errors():
             plane.require_layer(layer)
             wanted = plane.layout.buffer(buffer)
             for location in locations:
                 _require_in_pool(plane.geometry, location // plane.geometry.page_size)
-            return as_bytes(_rows(plane.settled_pools(), layer, wanted, np.array(locations, dtype=np.int64)))
+            return as_bytes(plane.reader.rows(layer, wanted, np.array(locations, dtype=np.int64)))
 
 
 def _placement(geometry: Geometry, page: int) -> contract.Placement:
@@ -81,16 +76,3 @@ def _placement(geometry: Geometry, page: int) -> contract.Placement:
 def _require_in_pool(geometry: Geometry, page: int) -> None:
     if not geometry.is_in_pool(page):
         raise RefusedError(Refusal.PAGE_OUTSIDE_POOL, page)
-
-
-def _rows(pools: Sequence[Pool], layer: int, buffer: Buffer, locations: NDArray[np.int64]) -> torch.Tensor:
-    """Return the stored rows (n, B) of logical locations (n,); each rank gives those of its lane."""
-    geometry = pools[0].geometry
-    pages, offsets = np.divmod(locations, geometry.page_size)
-    lanes, physical = geometry.places(pages)
-    slots = physical * geometry.page_size + offsets
-    rows = torch.empty((len(locations), buffer.stored_row_bytes), dtype=torch.uint8)
-    for rank, pool in enumerate(pools):
-        own = torch.from_numpy(np.flatnonzero(lanes == rank))
-        rows[own] = gather_pool_rows(pool, layer, buffer, torch.from_numpy(slots)[own])
-    return rows

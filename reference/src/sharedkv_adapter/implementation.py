@@ -13,8 +13,11 @@ import numpy as np
 from sharedkv.geometry import Geometry
 from sharedkv.layouts import layout
 from sharedkv.planning import require_in_sequence
+from sharedkv_adapter.host_tier import cache_policy
 from sharedkv_adapter.session import ReferenceSession, has_data_plane
-from sharedkv_adapter.translation import contract_errors, free_room
+from sharedkv_adapter.storage import session_namespace
+from sharedkv_adapter.stores import Place, Stores
+from sharedkv_adapter.translation import contract_errors
 from sharedkv_conformance.contract import Description, OpenConfig
 
 FEATURES = frozenset(
@@ -26,20 +29,39 @@ FEATURES = frozenset(
         "allocation.snapshot",
         "eviction",
         "host_tier",
+        "host_tier.tree",
+        "probe.clock",
+        "probe.copies",
+        "transfer",
         "probe.cost",
         "probe.events",
+        "probe.objects",
         "probe.pages",
+        "probe.tree",
+        "storage",
     }
 )
 DATA_PLANE_FEATURES = frozenset(
-    {"direct_write", "prefetch", "probe.collectives", "probe.inject", "probe.pool", "reuse"}
+    {
+        "copies",
+        "direct_write",
+        "prefetch",
+        "probe.collectives",
+        "probe.host_pool",
+        "probe.inject",
+        "probe.pool",
+        "reuse",
+    }
 )
 """What needs torch, and is claimed only where it can be found."""
 VERSION_WHEN_NOT_INSTALLED = "0+unknown"
 
 
 class ReferenceImplementation:
-    """The reference on the CPU."""
+    """The reference on the CPU; `place` is where its stores are."""
+
+    def __init__(self, place: Place) -> None:
+        self._stores = Stores(place)
 
     def describe(self) -> Description:
         """Say what the reference is and claims."""
@@ -55,8 +77,10 @@ class ReferenceImplementation:
         with contract_errors():
             geometry = Geometry(cp_size=config.cp_size, page_size=config.page_size, pages=config.pages)
             require_in_sequence(config.split)
+            cache_policy(config)
+            session_namespace(config)
             rows = layout(config.pool.layout, kv_heads=config.pool.kv_heads, head_dim=config.pool.head_dim)
-        return ReferenceSession(geometry, free_room(config.free_room), rows, config)
+        return ReferenceSession(geometry, rows, config, self._stores)
 
 
 def _version() -> str:

@@ -25,10 +25,14 @@ class ReferencePrefetch:
     def __init__(self, plane: DataPlane, *, is_on: bool) -> None:
         self._plane = plane
         plumbing = Plumbing(
-            pools=plane.pools, group=plane.group, backend=plane.backend, page_writes=plane.writer.page_writes
+            pools=plane.pools,
+            group=plane.group,
+            backend=plane.backend,
+            page_writes=plane.writer.page_writes,
+            pending_loads=plane.fences.events,
         )
         self._prefetcher = Prefetcher(plumbing, self, is_on=is_on)
-        plane.writer.after_readers(self._prefetcher.readers_of)
+        plane.writer.after_users(self._prefetcher.readers_of)
         plane.on_fault.append(self._on_fault)
         for fault in sorted(plane.faults):
             self._on_fault(fault)

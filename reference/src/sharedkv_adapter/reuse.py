@@ -28,7 +28,9 @@ class ReferenceReuse:
     def __init__(self, plane: DataPlane, pool: contract.PoolConfig) -> None:
         self._plane = plane
         self._pool = pool
-        self._views = DenseViews(plane.geometry, plane.pools, plane.group, plane.backend, self._note_materialized)
+        self._views = DenseViews(
+            plane.geometry, plane.pools, plane.group, plane.backend, self._note_materialized, plane.fences.events
+        )
 
     def compose(
         self, layer: int, epoch: int, batch: Sequence[contract.ReuseRequest], rows: Sequence[contract.RankRows]

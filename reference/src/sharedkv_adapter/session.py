@@ -11,19 +11,30 @@ from functools import cached_property
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from sharedkv.allocation import FreeRoom, OwnerLaneAllocator
+from sharedkv.allocation import OwnerLaneAllocator
+from sharedkv.copy_engine import DRAFT, TARGET, CopyEngine, InstantEngine
+from sharedkv.copy_ledger import Agreement, CopyLedger, LocalAgreement
 from sharedkv.errors import RefusedError
-from sharedkv.geometry import Geometry, PageId
+from sharedkv.geometry import Geometry
+from sharedkv.host_cache import HostCache
 from sharedkv.host_pool import HostPool
 from sharedkv.layouts import Layout
+from sharedkv.storage.objects import PageForm
+from sharedkv.storage.ports import PageBytes
+from sharedkv.tree_node import Node
 from sharedkv_adapter import translation
+from sharedkv_adapter.allocation import ReferenceAllocation
 from sharedkv_adapter.eviction import ReferenceEviction
-from sharedkv_adapter.host_tier import ReferenceHostTier
+from sharedkv_adapter.host_tier import ReferenceHostTier, cache_policy, copies_in_flight, tree_nodes
 from sharedkv_adapter.planning import ReferencePlanning
+from sharedkv_adapter.storage import NoBytes, ReferenceStorage
+from sharedkv_adapter.stores import Stores
+from sharedkv_adapter.transfer import ReferenceTransfer
 from sharedkv_adapter.translation import contract_errors
 from sharedkv_conformance import contract
 
 if TYPE_CHECKING:
+    from sharedkv_adapter.copies import ReferenceCopies
     from sharedkv_adapter.data_plane import DataPlane
     from sharedkv_adapter.direct_write import ReferenceDirectWrite
     from sharedkv_adapter.prefetch import ReferencePrefetch
@@ -33,67 +44,6 @@ if TYPE_CHECKING:
 def has_data_plane() -> bool:
     """Say whether torch can be found, without importing it."""
     return find_spec("torch") is not None
-
-
-class ReferenceAllocation:
-    """The owner-lane allocator, call by call."""
-
-    def __init__(self, allocator: OwnerLaneAllocator) -> None:
-        self._allocator = allocator
-
-    def extend(self, batch: Sequence[contract.ExtendRequest]) -> contract.ExtendAllocation:
-        """Allocate the batch, or change nothing and raise `Rejected` or `CapacityWait`."""
-        with contract_errors():
-            return translation.extend_allocation(self._allocator.extend(translation.requests(batch)))
-
-    def admit(self, batch: Sequence[contract.ExtendRequest]) -> contract.Admission:
-        """Say whether the batch would fit now."""
-        with contract_errors():
-            return translation.admission(self._allocator.admit(translation.requests(batch)))
-
-    def make_room(self, batch: Sequence[contract.ExtendRequest]) -> contract.RoomMade:
-        """Evict ahead of a batch by the session's free-room policy."""
-        with contract_errors():
-            return contract.RoomMade(evicted=tuple(self._allocator.make_room(translation.requests(batch))))
-
-    def retain(self, pages: Sequence[int]) -> None:
-        """Keep pages in use as evictable cache."""
-        with contract_errors():
-            self._allocator.retain(_page_ids(pages))
-
-    def release(self, pages: Sequence[int]) -> None:
-        """Give pages back."""
-        with contract_errors():
-            self._allocator.release(_page_ids(pages))
-
-    def release_locations(self, locations: Sequence[int]) -> None:
-        """Give back each page that holds one of the token locations, once."""
-        with contract_errors():
-            self._allocator.release_locations(locations)
-
-    def allocate_flat(self, num_pages: int) -> tuple[int, ...]:
-        """Refuse: pages without owners have no right lane."""
-        with contract_errors():
-            self._allocator.allocate_flat(num_pages)
-
-    def owners(self, request: str, pages: Sequence[int]) -> tuple[int, ...]:
-        """Read the lane of each page from its id; no request has owners of its own."""
-        del request
-        with contract_errors():
-            return tuple(self._allocator.owners(_page_ids(pages)))
-
-    def lanes(self) -> contract.LaneStatistics:
-        """Count the pages of each lane."""
-        return translation.lane_statistics(self._allocator.lanes())
-
-    def snapshot(self) -> int:
-        """Remember the state of every lane."""
-        return self._allocator.snapshot()
-
-    def restore(self, snapshot: int) -> None:
-        """Return every page to the state it had at the snapshot."""
-        with contract_errors():
-            self._allocator.restore(snapshot)
 
 
 class ReferenceProbe:
@@ -120,6 +70,49 @@ class ReferenceProbe:
         with contract_errors():
             return self._session.plane("probe.pool").shown(layer)
 
+    def host_pool(self, layer: int) -> tuple[contract.HostBuffer, ...]:
+        """Return the host pages of a layer, after all copies that were submitted."""
+        with contract_errors():
+            return self._session.plane("probe.host_pool").shown_host(layer)
+
+    def tree(self) -> tuple[contract.TreeNode, ...]:
+        """Return every node of the prefix tree."""
+        return tree_nodes(self._session.host_cache)
+
+    def copies(self) -> tuple[contract.CopyInFlight, ...]:
+        """Return every copy that was not acknowledged."""
+        return copies_in_flight(self._session.host_cache)
+
+    def hold(self) -> None:
+        """Let nobody hear of the end of what is submitted from now on."""
+        self._session.host_cache.ledger.hold()
+
+    def finish(self, copy: int, source: str, rank: int) -> None:
+        """Let the end of a source of a held copy, or what a held fetch is to bring, be heard of."""
+        with contract_errors():
+            if source == "query":
+                self._session.storage.finish_query(copy, rank)
+            else:
+                self._session.host_cache.ledger.finish(copy, source, rank)
+
+    def arrive(self, fetch: int, part: str, pages: int) -> None:
+        """Let so many more pages of a part of a held fetch arrive."""
+        with contract_errors():
+            self._session.storage.arrive(fetch, part, pages)
+
+    def advance(self, ticks: int) -> None:
+        """Let the clock of the session go on."""
+        self._session.storage.advance(ticks)
+
+    def objects(self) -> tuple[contract.StoredObject, ...]:
+        """Return every object of the session's store that is whole."""
+        return self._session.storage.objects()
+
+    def spoil(self, key: str, part: str, how: str) -> None:
+        """Spoil one object of the store."""
+        with contract_errors():
+            self._session.storage.spoil(key, part, how)
+
     def collectives(self) -> tuple[contract.Collective, ...]:
         """Return every exchange of the ranks so far."""
         return tuple(self._session.plane("probe.collectives").collectives)
@@ -133,11 +126,12 @@ class ReferenceProbe:
 class ReferenceSession:
     """One fresh pool; what needs memory by the page is made when it is first asked for."""
 
-    def __init__(self, geometry: Geometry, free_room: FreeRoom, layout: Layout, config: contract.OpenConfig) -> None:
+    def __init__(self, geometry: Geometry, layout: Layout, config: contract.OpenConfig, stores: Stores) -> None:
         self._geometry = geometry
-        self._free_room = free_room
+        self._free_room = translation.free_room(config.free_room)
         self._layout = layout
         self._config = config
+        self._stores = stores
         self._events: list[contract.Event] = []
         self._planning = ReferencePlanning(geometry)
         self._probe = ReferenceProbe(self, self._events)
@@ -191,6 +185,15 @@ class ReferenceSession:
 
         return ReferencePrefetch(self.plane("prefetch"), is_on=self._config.prefetch)
 
+    @cached_property
+    def copies(self) -> ReferenceCopies | contract.UnclaimedFacet:
+        """Copies between the tiers of all ranks."""
+        if not has_data_plane():
+            return contract.UnclaimedFacet("copies")
+        from sharedkv_adapter.copies import ReferenceCopies  # noqa: PLC0415 - needs torch
+
+        return ReferenceCopies(self.plane("copies").copy_engine)
+
     @property
     def eviction(self) -> ReferenceEviction:
         """The planner of evictions."""
@@ -208,9 +211,56 @@ class ReferenceSession:
 
     @property
     def host_tier(self) -> ReferenceHostTier:
-        """The pool of host pages."""
+        """The pool of host pages, and the tree over both tiers."""
         self._asked_last = self._host_pool
-        return ReferenceHostTier(self._host_pool)
+        return ReferenceHostTier(self._host_pool, lambda: self.host_cache)
+
+    @cached_property
+    def host_cache(self) -> HostCache:
+        """The tree behind the facet, over the allocator and the host pool of the session."""
+        policy = cache_policy(self._config)
+        ledger: CopyLedger[Node] = CopyLedger(range(self._geometry.cp_size), self._agreement())
+        return HostCache(self.allocator, self._host_pool, policy, self._copy_engine(), ledger)
+
+    def _copy_engine(self) -> CopyEngine:
+        if has_data_plane():
+            return self._plane.copy_engine
+        return InstantEngine((TARGET, DRAFT) if self._config.pool.draft_layers else (TARGET,))
+
+    def _agreement(self) -> Agreement:
+        """Return how ranks agree: over the group of the data plane, whose exchanges are noted, where there is one."""
+        if not has_data_plane():
+            return LocalAgreement()
+        from sharedkv.collectives import GroupAgreement  # noqa: PLC0415 - needs torch
+
+        return GroupAgreement(self._plane.group)
+
+    @property
+    def config(self) -> contract.OpenConfig:
+        """What the session was opened with."""
+        return self._config
+
+    @property
+    def rows(self) -> Layout:
+        """What a row of a layer holds."""
+        return self._layout
+
+    @cached_property
+    def storage(self) -> ReferenceStorage:
+        """The third tier, behind the tree."""
+        return ReferenceStorage(self, self._stores, self._host_bytes)
+
+    def _host_bytes(self, form: PageForm) -> PageBytes:
+        if not has_data_plane():
+            return NoBytes(form)
+        from sharedkv_adapter.host_bytes import HostBytes  # noqa: PLC0415 - needs torch
+
+        return HostBytes(self._plane)
+
+    @cached_property
+    def transfer(self) -> ReferenceTransfer:
+        """Both sides of transfers."""
+        return ReferenceTransfer(self._geometry, self._layout, self._config.pool)
 
     @property
     def probe(self) -> ReferenceProbe:
@@ -227,14 +277,12 @@ class ReferenceSession:
     def _plane(self) -> DataPlane:
         from sharedkv_adapter.data_plane import DataPlane  # noqa: PLC0415 - needs torch
 
-        return DataPlane(self._geometry, self._layout, self._config.pool.layers, self._events.append)
+        return DataPlane(self._geometry, self._layout, self._config, self._events.append)
 
     def close(self) -> None:
-        """Hold nothing outside the session, hence give up nothing."""
+        """Give up what is outside the session: the objects of a store of its own."""
+        if "storage" in vars(self):
+            self.storage.close()
 
     def _note_refused(self, refused: RefusedError) -> None:
         self._events.append(contract.Event(kind="rejected", reason=translation.reason(refused).value))
-
-
-def _page_ids(pages: Sequence[int]) -> list[PageId]:
-    return [PageId(page) for page in pages]

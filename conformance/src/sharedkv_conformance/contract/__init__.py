@@ -13,6 +13,7 @@ from sharedkv_conformance.contract.allocation import (
     LaneStatistics,
     RoomMade,
 )
+from sharedkv_conformance.contract.copies import Copies
 from sharedkv_conformance.contract.direct_write import DirectWrite
 from sharedkv_conformance.contract.errors import (
     CapacityWait,
@@ -22,13 +23,26 @@ from sharedkv_conformance.contract.errors import (
     Unsupported,
 )
 from sharedkv_conformance.contract.eviction import Eviction, EvictionNode, EvictionPlan
-from sharedkv_conformance.contract.host_tier import HostAllocation, HostStatistics, HostTier
+from sharedkv_conformance.contract.host_tier import (
+    BackupRequest,
+    Evicted,
+    HostAdmission,
+    HostAllocation,
+    HostEvicted,
+    HostStatistics,
+    HostTier,
+    Inserted,
+    LoadBack,
+    Match,
+)
 from sharedkv_conformance.contract.implementation import (
     Description,
     FreeRoom,
+    HostConfig,
     Implementation,
     OpenConfig,
     Session,
+    StorageConfig,
 )
 from sharedkv_conformance.contract.planning import (
     BatchPlan,
@@ -43,40 +57,76 @@ from sharedkv_conformance.contract.planning import (
 )
 from sharedkv_conformance.contract.pool import BufferRows, Placement, PoolConfig, RankRows
 from sharedkv_conformance.contract.prefetch import Prefetch
-from sharedkv_conformance.contract.probe import Collective, Event, PageSets, PoolBuffer, Probe, Span
+from sharedkv_conformance.contract.probe import (
+    Collective,
+    CopyInFlight,
+    Event,
+    HostBuffer,
+    PageSets,
+    PoolBuffer,
+    Probe,
+    Span,
+    StoredObject,
+    TreeNode,
+)
 from sharedkv_conformance.contract.reuse import Composed, RankQueries, RankTopK, Reuse, ReuseRequest
+from sharedkv_conformance.contract.storage import FetchStatus, Storage, StorageNamespace
+from sharedkv_conformance.contract.transfer import (
+    Block,
+    Fingerprint,
+    LayerBuffers,
+    PageRange,
+    RankPages,
+    Transfer,
+)
 from sharedkv_conformance.contract.unclaimed import UnclaimedFacet
 
-CONTRACT_VERSION = "1.1"
+CONTRACT_VERSION = "1.2"
 
 __all__ = [
     "CONTRACT_VERSION",
     "Admission",
     "Allocation",
+    "BackupRequest",
     "BatchPlan",
+    "Block",
     "BufferRows",
     "CapacityWait",
     "Collective",
     "Composed",
     "ContractError",
+    "Copies",
+    "CopyInFlight",
     "Description",
     "Descriptor",
     "DirectWrite",
     "DummyRow",
     "Event",
+    "Evicted",
     "Eviction",
     "EvictionNode",
     "EvictionPlan",
     "ExtendAllocation",
     "ExtendRequest",
+    "FetchStatus",
+    "Fingerprint",
     "FreeRoom",
+    "HostAdmission",
     "HostAllocation",
+    "HostBuffer",
+    "HostConfig",
+    "HostEvicted",
     "HostStatistics",
     "HostTier",
     "Implementation",
+    "Inserted",
     "LaneStatistics",
     "LastToken",
+    "LayerBuffers",
+    "LoadBack",
+    "Match",
     "OpenConfig",
+    "PageRange",
     "PageSets",
     "Placement",
     "Planning",
@@ -84,6 +134,7 @@ __all__ = [
     "PoolConfig",
     "Prefetch",
     "Probe",
+    "RankPages",
     "RankPlan",
     "RankQueries",
     "RankRows",
@@ -98,6 +149,12 @@ __all__ = [
     "SegmentRows",
     "Session",
     "Span",
+    "Storage",
+    "StorageConfig",
+    "StorageNamespace",
+    "StoredObject",
+    "Transfer",
+    "TreeNode",
     "UnclaimedFacet",
     "Unsupported",
 ]

@@ -65,7 +65,10 @@ class LaneStatistics:
 
 
 class Allocation(Protocol):
-    """The allocator of one session. Every call that raises leaves the allocator as it was."""
+    """The allocator of one session. Every call that raises leaves the allocator as it was.
+
+    Pages that `host_tier` has in its tree are in use, and given back by it alone: see there.
+    """
 
     def extend(self, batch: Sequence[ExtendRequest]) -> ExtendAllocation:
         """Allocate all new pages of the batch, or change nothing and raise `Rejected` or `CapacityWait`."""

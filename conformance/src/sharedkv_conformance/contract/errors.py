@@ -51,6 +51,25 @@ class Reason(StrEnum):
     DEFICIT_NEGATIVE = "deficit_negative"
     HOST_COUNTS_INVALID = "host_counts_invalid"
     LANE_UNKNOWN = "lane_unknown"
+    PAGES_MISMATCH = "pages_mismatch"
+    PAGE_IN_TREE = "page_in_tree"
+    PREFIX_NOT_RESIDENT = "prefix_not_resident"
+    LOCK_UNKNOWN = "lock_unknown"
+    REQUEST_NAMED_TWICE = "request_named_twice"
+    REQUEST_UNKNOWN = "request_unknown"
+    HOST_CONFIG_INVALID = "host_config_invalid"
+    COPY_UNKNOWN = "copy_unknown"
+    NAMESPACE_INVALID = "namespace_invalid"
+    POLICY_UNKNOWN = "policy_unknown"
+    FETCH_UNKNOWN = "fetch_unknown"
+    OBJECT_UNKNOWN = "object_unknown"
+    CHUNK_BACKWARDS = "chunk_backwards"
+    PAGE_COUNTS_DIFFER = "page_counts_differ"
+    PAGE_BYTES_DIFFER = "page_bytes_differ"
+    FINGERPRINT_DIFFERS = "fingerprint_differs"
+    ROOM_IN_USE = "room_in_use"
+    ROOM_INVALID = "room_invalid"
+    ROOM_UNKNOWN = "room_unknown"
 
     @property
     def clause(self) -> str:
@@ -98,6 +117,25 @@ _CLAUSE_OF_REASON = {
     Reason.DEFICIT_NEGATIVE: "RFC-0008:C-REFUSALS",
     Reason.HOST_COUNTS_INVALID: "RFC-0006:C-HOST-POOL",
     Reason.LANE_UNKNOWN: "RFC-0006:C-HOST-POOL",
+    Reason.PAGES_MISMATCH: "RFC-0006:C-INSERT",
+    Reason.PAGE_IN_TREE: "RFC-0006:C-INSERT",
+    Reason.PREFIX_NOT_RESIDENT: "RFC-0006:C-LOCKS",
+    Reason.LOCK_UNKNOWN: "RFC-0006:C-LOCKS",
+    Reason.REQUEST_NAMED_TWICE: "RFC-0006:C-ADMISSION",
+    Reason.REQUEST_UNKNOWN: "RFC-0006:C-ADMISSION",
+    Reason.HOST_CONFIG_INVALID: "RFC-0006:C-BACKUP",
+    Reason.COPY_UNKNOWN: "RFC-0009:C-ACKNOWLEDGEMENT",
+    Reason.NAMESPACE_INVALID: "RFC-0010:C-KEYS",
+    Reason.POLICY_UNKNOWN: "RFC-0010:C-FETCH",
+    Reason.FETCH_UNKNOWN: "RFC-0010:C-FETCH",
+    Reason.OBJECT_UNKNOWN: "RFC-0010:C-OBJECTS",
+    Reason.CHUNK_BACKWARDS: "RFC-0012:C-CHUNKS",
+    Reason.PAGE_COUNTS_DIFFER: "RFC-0012:C-MAPPING",
+    Reason.PAGE_BYTES_DIFFER: "RFC-0012:C-BLOCKS",
+    Reason.FINGERPRINT_DIFFERS: "RFC-0012:C-FINGERPRINT",
+    Reason.ROOM_IN_USE: "RFC-0012:C-ROOMS",
+    Reason.ROOM_INVALID: "RFC-0012:C-ROOMS",
+    Reason.ROOM_UNKNOWN: "RFC-0012:C-ROOMS",
 }
 
 

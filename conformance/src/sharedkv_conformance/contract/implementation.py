@@ -35,13 +35,48 @@ class FreeRoom:
 
 
 @dataclass(frozen=True, kw_only=True)
+class HostConfig:
+    """How the host tier behaves.
+
+    `write` is `write_through`, `write_through_selective` or `write_back`: when nodes are backed up. `layout` is
+    `layer_first`, `page_first` or `page_first_direct`: how host memory is laid out. Any other is refused with
+    `Rejected` (`host_config_invalid`) when a session that claims `host_tier.tree` is opened. `free_room` is the policy
+    of host lanes. A load-back of fewer pages than `load_back_least` is skipped, and one with which more than
+    `load_back_most` pages were in flight; 0 means no bound.
+    """
+
+    write: str = "write_through"
+    layout: str = "layer_first"
+    free_room: FreeRoom = field(default_factory=FreeRoom)
+    load_back_least: int = 1
+    load_back_most: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class StorageConfig:
+    """Which objects a session reaches, and how much it may have in flight.
+
+    Sessions of one implementation with the same `store` share objects; an empty one is the session's own. `model` and
+    `fields` go into the namespace of keys; a field named twice is refused with `Rejected` (`namespace_invalid`) when a
+    session that claims `storage` is opened. Fetches hold at most `quota` pages together, 0 meaning no bound; one of
+    fewer than `least` pages is not begun.
+    """
+
+    store: str = ""
+    model: str = ""
+    fields: tuple[tuple[str, str], ...] = ()
+    quota: int = 0
+    least: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
 class OpenConfig:
     """The geometry of one session.
 
     `pages` counts the logical pages 1..pages of the pool, before any surplus is dropped; page 0 is the dummy and
     not among them. `rank` is the rank that this session plays in planning and allocation: every rank does both alike;
     the data-plane facets play all ranks. `split` other than `in_sequence` is refused with `Rejected`. `host_pages`
-    counts the pages of each lane of the host tier.
+    counts the pages of each lane of the host tier, `host` says how it behaves, `storage` which objects are behind it.
     """
 
     cp_size: int
@@ -53,6 +88,8 @@ class OpenConfig:
     pool: PoolConfig = field(default_factory=PoolConfig)
     prefetch: bool = False
     host_pages: int = 0
+    host: HostConfig = field(default_factory=HostConfig)
+    storage: StorageConfig = field(default_factory=StorageConfig)
 
 
 class Session(Protocol):
@@ -60,9 +97,9 @@ class Session(Protocol):
 
     Beside `close` it has one attribute a facet that is claimed, under the facet's word: `planning` (`Planning`),
     `allocation` (`Allocation`), `direct_write` (`DirectWrite`), `reuse` (`Reuse`), `prefetch` (`Prefetch`), `eviction`
-    (`Eviction`), `host_tier` (`HostTier`) and `probe` (`Probe`). A call that is not claimed raises `Unsupported`; a
-    facet or a call that is not there at all counts as one that does, so that an adapter outlives the next minor version
-    of the contract.
+    (`Eviction`), `host_tier` (`HostTier`), `copies` (`Copies`), `storage` (`Storage`), `transfer` (`Transfer`) and
+    `probe` (`Probe`). A call that is not claimed raises `Unsupported`; a facet or a call that is not there at all
+    counts as one that does, so that an adapter outlives the next minor version of the contract.
     """
 
     def close(self) -> None:

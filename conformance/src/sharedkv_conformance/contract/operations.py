@@ -17,11 +17,32 @@ from sharedkv_conformance.contract.allocation import (
     RoomMade,
 )
 from sharedkv_conformance.contract.eviction import EvictionNode, EvictionPlan
-from sharedkv_conformance.contract.host_tier import HostAllocation, HostStatistics
+from sharedkv_conformance.contract.host_tier import (
+    BackupRequest,
+    Evicted,
+    HostAdmission,
+    HostAllocation,
+    HostEvicted,
+    HostStatistics,
+    Inserted,
+    LoadBack,
+    Match,
+)
 from sharedkv_conformance.contract.planning import BatchPlan, Descriptor, RequestSplit
 from sharedkv_conformance.contract.pool import Placement, RankRows
-from sharedkv_conformance.contract.probe import Collective, Event, PageSets, PoolBuffer
+from sharedkv_conformance.contract.probe import (
+    Collective,
+    CopyInFlight,
+    Event,
+    HostBuffer,
+    PageSets,
+    PoolBuffer,
+    StoredObject,
+    TreeNode,
+)
 from sharedkv_conformance.contract.reuse import Composed, RankQueries, RankTopK, ReuseRequest
+from sharedkv_conformance.contract.storage import FetchStatus, StorageNamespace
+from sharedkv_conformance.contract.transfer import Block, Fingerprint, LayerBuffers, PageRange, RankPages
 from sharedkv_conformance.contract.unclaimed import UnclaimedFacet
 
 
@@ -30,9 +51,9 @@ class Operation:
     """One call of the contract.
 
     `parameters` and `result` are types that `codec` can read and write. `takes` says which parameters hold values
-    that an earlier answer produced, by kind (`page`, `location`, `snapshot`, `lease`); `produces` says where the answer
-    holds such values, by field name (the empty name is the answer itself). Where an answer holds them lane by lane, a
-    kind `host_page:lane` means those of the lane that the argument `lane` names.
+    that an earlier answer produced, by kind (`page`, `location`, `copy`, `lease`, ...); `produces` says where the
+    answer holds such values, by field name (the empty name is the answer itself). Where an answer holds them lane by
+    lane, a kind `host_page:lane` means those of the lane that the argument `lane` names.
     """
 
     name: str
@@ -68,7 +89,12 @@ _PAGES = {"pages": tuple[int, ...]}
 _VIEW = {"layer": int, "epoch": int}
 _REUSED = {**_VIEW, "batch": tuple[ReuseRequest, ...]}
 _VALUES = tuple[tuple[int, ...], ...]
-_TREE = {"nodes": tuple[EvictionNode, ...], "deficit": tuple[int, ...]}
+_DEFICIT = {"deficit": tuple[int, ...]}
+_TREE = {"nodes": tuple[EvictionNode, ...], **_DEFICIT}
+_REQUIRED = {"required": tuple[int, ...]}
+_TOKENS = {"tokens": tuple[int, ...]}
+_FETCH = {"fetch": int}
+_ROOM = {"room": int, "epoch": int, "source": int}
 
 OPERATIONS: tuple[Operation, ...] = (
     Operation(
@@ -227,12 +253,147 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(name="host_tier.statistics", parameters={}, result=HostStatistics, feature="host_tier"),
     Operation(name="host_tier.free_slots", parameters={"lane": int}, result=tuple[int, ...], feature="host_tier"),
+    Operation(name="host_tier.match", parameters=_TOKENS, result=Match, feature="host_tier.tree"),
+    Operation(
+        name="host_tier.insert",
+        parameters={"request": str, **_TOKENS, **_PAGES},
+        result=Inserted,
+        feature="host_tier.tree",
+        takes={"pages": "page"},
+        produces={"backups": "copy"},
+    ),
+    Operation(
+        name="host_tier.lock", parameters=_TOKENS, result=int, feature="host_tier.tree", produces={"": "tree_lock"}
+    ),
+    Operation(
+        name="host_tier.unlock",
+        parameters={"lock": int},
+        result=None,
+        feature="host_tier.tree",
+        takes={"lock": "tree_lock"},
+    ),
+    Operation(name="host_tier.evict", parameters=_DEFICIT, result=Evicted, feature="host_tier.tree"),
+    Operation(name="host_tier.evict_host", parameters=_DEFICIT, result=HostEvicted, feature="host_tier.tree"),
+    Operation(name="host_tier.make_room", parameters=_REQUIRED, result=Evicted, feature="host_tier.tree"),
+    Operation(name="host_tier.make_host_room", parameters=_REQUIRED, result=HostEvicted, feature="host_tier.tree"),
+    Operation(
+        name="host_tier.admit",
+        parameters={"batch": tuple[BackupRequest, ...]},
+        result=HostAdmission,
+        feature="host_tier.tree",
+    ),
+    Operation(name="host_tier.cancel", parameters={"request": str}, result=None, feature="host_tier.tree"),
+    Operation(
+        name="host_tier.load_back",
+        parameters=_TOKENS,
+        result=LoadBack,
+        feature="host_tier.tree",
+        produces={"copy": "copy", "pages": "page"},
+    ),
+    Operation(name="host_tier.poll", parameters={}, result=tuple[int, ...], feature="host_tier.tree"),
+    Operation(name="host_tier.reset", parameters={}, result=None, feature="host_tier.tree"),
+    Operation(name="copies.layer_end", parameters={"layer": int}, result=None, feature="copies"),
+    Operation(
+        name="storage.keys",
+        parameters={"namespace": StorageNamespace, **_TOKENS},
+        result=tuple[str, ...],
+        feature="storage",
+        produces={"": "key"},
+    ),
+    Operation(name="storage.save", parameters=_TOKENS, result=int, feature="storage", produces={"": "copy"}),
+    Operation(name="storage.query", parameters=_TOKENS, result=int, feature="storage"),
+    Operation(
+        name="storage.fetch",
+        parameters={**_TOKENS, "policy": str, "timeout": int},
+        result=int,
+        feature="storage",
+        produces={"": "copy"},
+    ),
+    Operation(name="storage.check", parameters=_FETCH, result=FetchStatus, feature="storage", takes={"fetch": "copy"}),
+    Operation(name="storage.end", parameters=_FETCH, result=int, feature="storage", takes={"fetch": "copy"}),
+    Operation(name="storage.revoke", parameters=_FETCH, result=None, feature="storage", takes={"fetch": "copy"}),
+    Operation(name="storage.quota", parameters={}, result=int, feature="storage"),
+    Operation(
+        name="transfer.chunk",
+        parameters={"sent_tokens": int, "end_tokens": int, "is_last": bool},
+        result=PageRange,
+        feature="transfer",
+    ),
+    Operation(
+        name="transfer.deal",
+        parameters={
+            **_PAGES,
+            "first_position": int,
+            "destinations": tuple[int, ...],
+            "is_last": bool,
+        },
+        result=tuple[RankPages, ...],
+        feature="transfer",
+    ),
+    Operation(
+        name="transfer.blocks",
+        parameters={
+            "sources": tuple[int, ...],
+            "destinations": tuple[int, ...],
+            "buffers": tuple[LayerBuffers, ...],
+        },
+        result=tuple[Block, ...],
+        feature="transfer",
+    ),
+    Operation(name="transfer.fingerprint", parameters={}, result=Fingerprint, feature="transfer"),
+    Operation(name="transfer.shake_hands", parameters={"peer": Fingerprint}, result=None, feature="transfer"),
+    Operation(
+        name="transfer.open_room",
+        parameters={"room": int, "sources": tuple[int, ...], "parts": tuple[str, ...]},
+        result=int,
+        feature="transfer",
+        produces={"": "epoch"},
+    ),
+    Operation(
+        name="transfer.arrived",
+        parameters={**_ROOM, "part": str, "chunk": int, "is_last": bool},
+        result=None,
+        feature="transfer",
+        takes={"epoch": "epoch"},
+    ),
+    Operation(name="transfer.failed", parameters=_ROOM, result=None, feature="transfer", takes={"epoch": "epoch"}),
+    Operation(name="transfer.status", parameters={"room": int}, result=str, feature="transfer"),
+    Operation(name="transfer.close_room", parameters={"room": int}, result=None, feature="transfer"),
     Operation(name="probe.cost", parameters={}, result=int, feature="probe.cost"),
     Operation(name="probe.events", parameters={}, result=tuple[Event, ...], feature="probe.events"),
     Operation(name="probe.pages", parameters={}, result=PageSets, feature="probe.pages"),
     Operation(name="probe.pool", parameters={"layer": int}, result=tuple[PoolBuffer, ...], feature="probe.pool"),
     Operation(name="probe.collectives", parameters={}, result=tuple[Collective, ...], feature="probe.collectives"),
     Operation(name="probe.inject", parameters={"fault": str}, result=None, feature="probe.inject"),
+    Operation(name="probe.tree", parameters={}, result=tuple[TreeNode, ...], feature="probe.tree"),
+    Operation(
+        name="probe.host_pool", parameters={"layer": int}, result=tuple[HostBuffer, ...], feature="probe.host_pool"
+    ),
+    Operation(name="probe.copies", parameters={}, result=tuple[CopyInFlight, ...], feature="probe.copies"),
+    Operation(name="probe.hold", parameters={}, result=None, feature="probe.copies"),
+    Operation(
+        name="probe.finish",
+        parameters={"copy": int, "source": str, "rank": int},
+        result=None,
+        feature="probe.copies",
+        takes={"copy": "copy"},
+    ),
+    Operation(
+        name="probe.arrive",
+        parameters={"fetch": int, "part": str, "pages": int},
+        result=None,
+        feature="probe.copies",
+        takes={"fetch": "copy"},
+    ),
+    Operation(name="probe.advance", parameters={"ticks": int}, result=None, feature="probe.clock"),
+    Operation(name="probe.objects", parameters={}, result=tuple[StoredObject, ...], feature="probe.objects"),
+    Operation(
+        name="probe.spoil",
+        parameters={"key": str, "part": str, "how": str},
+        result=None,
+        feature="probe.objects",
+        takes={"key": "key"},
+    ),
 )
 
 OPERATION_BY_NAME: Mapping[str, Operation] = {operation.name: operation for operation in OPERATIONS}

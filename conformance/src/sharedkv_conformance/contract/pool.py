@@ -33,15 +33,21 @@ class PoolConfig:
 
     `layout` is `mla_bf16`, `mla_fp8` or `mha_bf16`; any other is refused with `Rejected` when a session is opened that
     claims a data-plane facet. `heads` counts query heads of attention, `index_heads` those of the indexer; `kv_heads`
-    and `head_dim` speak of `mha_bf16` alone.
+    and `head_dim` speak of `mha_bf16` alone. Layers are numbered from 0: those of the target, then those of the draft.
     """
 
     layout: str = "mla_bf16"
     layers: int = 2
+    draft_layers: int = 0
     heads: int = 1
     index_heads: int = 1
     kv_heads: int = 1
     head_dim: int = 16
+
+    @property
+    def all_layers(self) -> int:
+        """Count the layers of target and draft."""
+        return self.layers + self.draft_layers
 
 
 @dataclass(frozen=True, kw_only=True)

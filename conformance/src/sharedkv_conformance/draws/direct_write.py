@@ -79,7 +79,7 @@ def inject(draw: Draw, state: DirectWriteState) -> Call:
 
 def look_again(draw: Draw, state: DirectWriteState) -> Call:
     """Look at a layer that was perhaps not written."""
-    return Call(op="probe.pool", args={"layer": draw(st.integers(0, state.pool.layers - 1))})
+    return Call(op="probe.pool", args={"layer": draw(st.integers(0, state.pool.all_layers - 1))})
 
 
 def place(draw: Draw, state: DirectWriteState) -> Call:
@@ -122,7 +122,7 @@ def read(draw: Draw, state: DirectWriteState) -> Call:
         tokens -= prefix * state.geometry.page_size
         locations += state.geometry.locations(pages, tokens)
     locations = locations[:: draw(st.sampled_from((1, -1, 2, 3)))]
-    return _read(draw, state, draw(st.integers(0, state.pool.layers - 1)), locations)
+    return _read(draw, state, draw(st.integers(0, state.pool.all_layers - 1)), locations)
 
 
 def read_due(draw: Draw, state: DirectWriteState) -> Call:
@@ -139,7 +139,7 @@ def read_nothing(draw: Draw, state: DirectWriteState) -> Call:
     if kind == "location":
         locations.append(draw(st.sampled_from((-1, -size, (last + 1) * size))))
     elif kind == "layer":
-        layer = draw(st.sampled_from((-1, state.pool.layers)))
+        layer = draw(st.sampled_from((-1, state.pool.all_layers)))
     else:
         buffer = "key" if "latent" in buffers_of(state.pool) else "latent"
     return Call(op="direct_write.read", args={"layer": layer, "buffer": buffer, "locations": tuple(locations)})
@@ -206,7 +206,7 @@ def write_args(draw: Draw, state: DirectWriteState) -> Args:
     """Draw a write that nothing is wrong with."""
     planned = state.plan[0] if state.plan is not None and draw(st.sampled_from((True, True, False))) else None
     requests = planned or batch(draw, state)
-    layer = draw(st.integers(0, state.pool.layers - 1))
+    layer = draw(st.integers(0, state.pool.all_layers - 1))
     domain = draw(st.sampled_from(("compute", "static", "valid"))) if state.planned(requests) else "valid"
     locations = locations_for(draw, state, requests)
     tail = draw(st.sampled_from((0, 0, 1, 3)))
@@ -350,7 +350,7 @@ def name_fault(draw: Draw, state: DirectWriteState, args: Args) -> Args:
     """Name a layer, a buffer or a domain that is not there."""
     kind = draw(st.sampled_from(("layer", "buffer", "domain")))
     if kind == "layer":
-        return {**args, "layer": draw(st.sampled_from((-1, state.pool.layers)))}
+        return {**args, "layer": draw(st.sampled_from((-1, state.pool.all_layers)))}
     rank = draw(st.integers(0, state.geometry.cp_size - 1))
     given: RankRows = args["rows"][rank]
     if kind == "buffer":

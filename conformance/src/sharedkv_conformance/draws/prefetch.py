@@ -85,7 +85,7 @@ def write(draw: Draw, state: PrefetchState) -> Call:
         for r in batch(draw, state.writes)
     )
     locations = locations_for(draw, state.writes, requests)
-    first, *others = range(state.pool.layers)
+    first, *others = range(state.pool.all_layers)
     state.unwritten = [(layer, requests, locations) for layer in others]
     return _write(state, first, requests, locations)
 
@@ -144,7 +144,7 @@ def _reused(draw: Draw, state: PrefetchState, name: str) -> ReuseRequest:
 def start(draw: Draw, state: PrefetchState) -> Call:
     """Begin to make a layer's dense prefix, most often of a later layer."""
     epoch, requests = step(draw, state)
-    layers = [*range(1, state.pool.layers)] * 2 + [0]
+    layers = [*range(1, state.pool.all_layers)] * 2 + [0]
     args = {"layer": draw(st.sampled_from(layers)), "epoch": epoch, "batch": requests}
     return Call(op="prefetch.start", args=args)
 
@@ -155,7 +155,7 @@ def consume(draw: Draw, state: PrefetchState) -> Call:
         layer, epoch, requests = draw(st.sampled_from(waiting))
     else:
         epoch, requests = step(draw, state)
-        layer = draw(st.integers(0, state.pool.layers - 1))
+        layer = draw(st.integers(0, state.pool.all_layers - 1))
     state.due = looks(state, min(state.leases)) if state.leases else []
     return Call(op="prefetch.consume", args={"layer": layer, "epoch": epoch, "batch": requests})
 
@@ -247,7 +247,7 @@ def _last_lane_written(state: PrefetchState, call: Call) -> Call | None:
 def backwards(draw: Draw, state: PrefetchState) -> Call:
     """With no lease left start two layers, and consume the later start first."""
     epoch, requests = step(draw, state)
-    layers = draw(st.permutations(range(state.pool.layers)))[:2]
+    layers = draw(st.permutations(range(state.pool.all_layers)))[:2]
     starts = [
         Call(op="prefetch.start", args={"layer": layer, "epoch": epoch, "batch": requests[:1]}) for layer in layers
     ]
@@ -312,7 +312,7 @@ def faulty(draw: Draw, state: PrefetchState) -> Call:
     layer, first = 0, requests[0]
     kind = draw(st.sampled_from(("layer", "page", "table", "prefix", "page", "empty")))
     if kind == "layer":
-        layer = draw(st.sampled_from((-1, state.pool.layers)))
+        layer = draw(st.sampled_from((-1, state.pool.all_layers)))
     elif kind == "table":
         first = replace(
             first, table=first.table[: first.prefix_tokens // size - 1], prefix_tokens=max(size, first.prefix_tokens)

@@ -278,7 +278,7 @@ def odd_rows(draw: Draw, state: ReuseState) -> Call:
     longer = replace(one, buffers=(BufferRows(buffer=first.buffer, data=first.data + b"\0"), *one.buffers[1:]))
     more = replace(one, rows=one.rows + 1, buffers=tuple(_longer(b, one.rows) for b in one.buffers))
     odd = draw(st.sampled_from((named, longer, more, replace(one, domain="dense"), None)))
-    layer = call.layer if odd is not None or draw(st.booleans()) else state.pool.layers
+    layer = call.layer if odd is not None or draw(st.booleans()) else state.pool.all_layers
     rows[where : where + 1] = [odd] if odd is not None else ([] if layer == call.layer else [one])
     return Call(op=call.op, args={**call.args, "layer": layer, "rows": tuple(rows)})
 
@@ -314,7 +314,7 @@ def second_batch(draw: Draw, state: ReuseState) -> Call:
 def absent(draw: Draw, state: ReuseState) -> Call:
     """Read a view that is not there: of another epoch, or of a layer that nobody composed."""
     buffer = draw(st.sampled_from(buffers_of(state.pool)))
-    missing = [layer for layer in range(state.pool.layers) if layer not in state.views]
+    missing = [layer for layer in range(state.pool.all_layers) if layer not in state.views]
     others = [(0, (state.epoch or 0) + 1), (0, (state.epoch or 0) - 1), *((layer, state.epoch) for layer in missing)]
     layer, epoch = draw(st.sampled_from(others))
     if state.pool.layout == "mha_bf16" or draw(st.booleans()):

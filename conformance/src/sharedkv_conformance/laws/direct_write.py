@@ -81,7 +81,7 @@ def pools_have_the_size_of_their_layout(before: DirectWriteState, call: Call, an
     if isinstance(answer, Ok):
         if shape := before.findings(call, answer).shape:
             yield shape
-    elif call.layer in range(before.pool.layers):
+    elif call.layer in range(before.pool.all_layers):
         yield f"layer {call.layer} is not shown: {answer.error}"
 
 

@@ -34,7 +34,7 @@ def is_readable(before: DirectWriteState, call: Call) -> bool:
 
 
 def _is_named(before: DirectWriteState, call: Call) -> bool:
-    return call.layer in range(before.pool.layers) and call.buffer in buffers_of(before.pool)
+    return call.layer in range(before.pool.all_layers) and call.buffer in buffers_of(before.pool)
 
 
 @law("RFC-0003:C-PLACEMENT#S1", on=PLACE)

@@ -69,7 +69,7 @@ def unknown_names_are_refused(before: DirectWriteState, call: Call, answer: Answ
         yield from _not_refused(before, call, answer, NAMES)
         return
     wanted = {
-        Reason.LAYER_OUTSIDE_POOL: call.layer not in range(before.pool.layers),
+        Reason.LAYER_OUTSIDE_POOL: call.layer not in range(before.pool.all_layers),
         Reason.BUFFER_UNKNOWN: call.buffer not in buffers_of(before.pool),
     }
     reasons = [reason for reason, present in wanted.items() if present]

@@ -49,7 +49,7 @@ def place_outside_asked(before: DirectWriteState, call: Call, answer: Answer) ->
 @witness(on=READ)
 def location_outside_read(before: DirectWriteState, call: Call, answer: Answer) -> bool:
     """A location was read that is not of the pool."""
-    return call.layer in range(before.pool.layers) and any(location < 0 for location in call.locations)
+    return call.layer in range(before.pool.all_layers) and any(location < 0 for location in call.locations)
 
 
 @witness(on=READ)
@@ -297,7 +297,7 @@ def unknown_name_written(before: DirectWriteState, call: Call, answer: Answer) -
 @witness(on=READ)
 def unknown_name_read(before: DirectWriteState, call: Call, answer: Answer) -> bool:
     """A read named a layer that is not there."""
-    return call.layer not in range(before.pool.layers)
+    return call.layer not in range(before.pool.all_layers)
 
 
 @witness(on=WRITE)

@@ -8,7 +8,7 @@ from operator import sub
 
 from sharedkv_conformance.contract.errors import CapacityWait, Reason, Rejected
 from sharedkv_conformance.marks import law
-from sharedkv_conformance.model.host_tier import are_counts, missing
+from sharedkv_conformance.model.host_pool import are_counts, missing
 from sharedkv_conformance.model.host_tier_state import STATISTICS, HostTierState
 from sharedkv_conformance.step import Answer, Call, Err, Ok
 

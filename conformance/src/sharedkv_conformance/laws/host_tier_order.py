@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from sharedkv_conformance.laws.host_tier import ALLOCATE, FREE_SLOTS, RELEASE, served, waits
 from sharedkv_conformance.marks import law
-from sharedkv_conformance.model.host_tier import slots
+from sharedkv_conformance.model.host_pool import slots
 from sharedkv_conformance.model.host_tier_state import STATISTICS, HostTierState
 from sharedkv_conformance.step import Answer, Call, Err, Ok
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sharedkv_conformance.laws.host_tier import ALLOCATE, FREE_SLOTS, RELEASE, rejected, waits
 from sharedkv_conformance.laws.host_tier_order import COST, last_of
 from sharedkv_conformance.marks import witness
-from sharedkv_conformance.model.host_tier import are_counts
+from sharedkv_conformance.model.host_pool import are_counts
 from sharedkv_conformance.model.host_tier_state import STATISTICS, HostTierState
 from sharedkv_conformance.step import Answer, Call, Ok
 

@@ -7,7 +7,8 @@ each call; mutants override one of its small decisions.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from sharedkv_conformance.contract.allocation import (
@@ -55,7 +56,8 @@ class AllocationModel:
         self.geometry = Geometry.of(config)
         self.pages = LanePages(self.geometry)
         self.events: list[Event] = []
-        self._snapshots: list[LanePages] = []
+        self._snapshots: list[tuple[LanePages, frozenset[int]]] = []
+        self.in_tree: Callable[[], AbstractSet[int]] = frozenset
 
     # -- the calls of the contract ---------------------------------------------------------------------------------
 
@@ -98,12 +100,14 @@ class AllocationModel:
         """Turn pages in use into evictable ones."""
         self.begin()
         self.check_named(pages, allowed=(IN_USE,))
+        self.check_not_in_tree(pages)
         self.pages.move(pages, EVICTABLE)
 
     def release(self, pages: Sequence[int]) -> None:
         """Turn allocated pages into free ones."""
         self.begin()
         self.check_named(pages, allowed=(IN_USE, EVICTABLE))
+        self.check_not_in_tree(pages)
         self.pages.move(pages, FREE)
 
     def release_locations(self, locations: Sequence[int]) -> None:
@@ -135,7 +139,7 @@ class AllocationModel:
     def snapshot(self) -> int:
         """Keep a copy of every page's state."""
         self.begin()
-        self._snapshots.append(self.pages.copy())
+        self._snapshots.append((self.pages.copy(), frozenset(self.in_tree())))
         return len(self._snapshots) - 1
 
     def restore(self, snapshot: int) -> None:
@@ -143,8 +147,11 @@ class AllocationModel:
         self.begin()
         if not 0 <= snapshot < len(self._snapshots):
             raise Rejected(Reason.SNAPSHOT_UNKNOWN, f"snapshot {snapshot}")
+        saved, in_tree = self._snapshots[snapshot]
+        if moved := in_tree.symmetric_difference(self.in_tree()):
+            raise Rejected(Reason.PAGE_IN_TREE, f"pages {sorted(moved)} were not at snapshot {snapshot} or are not now")
         del self._snapshots[snapshot + 1 :]
-        self.pages = self.restored(self._snapshots[snapshot])
+        self.pages = self.restored(saved)
 
     def begin(self) -> None:
         """Begin a call: its cost is counted from here. Looking (statistics, probes) begins nothing."""
@@ -232,6 +239,11 @@ class AllocationModel:
         """Refuse pages that are foreign, named twice or not allocated, before anything moves."""
         for reason in sorted(misnamed(self.geometry, pages, self.pages.state, allowed)):
             raise Rejected(reason, f"pages {list(pages)}")
+
+    def check_not_in_tree(self, pages: Sequence[int]) -> None:
+        """Refuse pages that the prefix tree of the session has, before anything moves."""
+        if kept := set(pages).intersection(self.in_tree()):
+            raise Rejected(Reason.PAGE_IN_TREE, f"pages {sorted(kept)}")
 
     def pages_of(self, locations: Sequence[int]) -> tuple[int, ...]:
         """Return the pages that hold the locations, each once."""

@@ -73,8 +73,8 @@ class DirectWriteModel:
 
     def read(self, layer: int, buffer: str, locations: Sequence[int]) -> bytes:
         """Return stored rows, each from its owner."""
-        if layer not in range(self.pool.layers):
-            raise Rejected(Reason.LAYER_OUTSIDE_POOL, f"layer {layer} of {self.pool.layers}")
+        if layer not in range(self.pool.all_layers):
+            raise Rejected(Reason.LAYER_OUTSIDE_POOL, f"layer {layer} of {self.pool.all_layers}")
         if buffer not in buffers_of(self.pool):
             raise Rejected(Reason.BUFFER_UNKNOWN, f"{buffer!r}, {self.pool.layout} has {buffers_of(self.pool)}")
         for location in locations:

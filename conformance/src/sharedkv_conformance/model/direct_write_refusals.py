@@ -54,7 +54,7 @@ def refusals(
 
 
 def _names(pool: PoolConfig, write: Write) -> Iterator[Reason]:
-    if write.layer not in range(pool.layers):
+    if write.layer not in range(pool.all_layers):
         yield Reason.LAYER_OUTSIDE_POOL
     if any(rows.domain not in DOMAINS for rows in write.rows):
         yield Reason.DOMAIN_UNKNOWN

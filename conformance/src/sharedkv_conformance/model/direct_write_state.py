@@ -49,7 +49,7 @@ class DirectWriteState:
         self.pool = config.pool
         self.geometry = Geometry.of(config)
         self.seen: dict[int, Seen] = {}
-        self.due: dict[int, dict[int, Due]] = {layer: {} for layer in range(config.pool.layers)}
+        self.due: dict[int, dict[int, Due]] = {layer: {} for layer in range(config.pool.all_layers)}
         self.given: dict[tuple[int, int, str], set[bytes]] = {}
         self.refused: set[int] = set()
         self.torn: set[tuple[int, str]] = set()
@@ -62,7 +62,7 @@ class DirectWriteState:
         self.last_write: Write | None = None
         self.events_seen = 0
         self.untold: list[int] = []
-        self.looks: list[Call] = [_look(layer) for layer in range(config.pool.layers)]
+        self.looks: list[Call] = [_look(layer) for layer in range(config.pool.all_layers)]
         self._found: tuple[Answer, Findings] | None = None
         self._reasons: tuple[Call, frozenset[Reason] | None] | None = None
 
@@ -137,8 +137,8 @@ class DirectWriteState:
         if isinstance(answer, Ok) and method is not None:
             method(call, answer.value)
         elif call.op == "direct_write.write" and isinstance(answer, Err):
-            self.refused.update(range(self.pool.layers))
-            self.looks = [_look(layer) for layer in range(self.pool.layers)]
+            self.refused.update(range(self.pool.all_layers))
+            self.looks = [_look(layer) for layer in range(self.pool.all_layers)]
         self._found = self._reasons = None
 
     def _adopt_inject(self, call: Call, _value: None) -> None:
@@ -150,7 +150,7 @@ class DirectWriteState:
     def _adopt_write(self, call: Call, _value: None) -> None:
         if self.reasons(call) != frozenset():  # what was done of it, nobody can tell
             self.seen.clear()
-            self.due = {layer: {} for layer in range(self.pool.layers)}
+            self.due = {layer: {} for layer in range(self.pool.all_layers)}
             return
         write = Write(**call.args)
         self.writes += 1
@@ -159,7 +159,7 @@ class DirectWriteState:
         self.stale_reads = [read for read in self.stale_reads if read.layer != write.layer]
         self._owe(write)
         self._enlist(write)
-        self.looks = [_look(layer) for layer in range(self.pool.layers)]
+        self.looks = [_look(layer) for layer in range(self.pool.all_layers)]
 
     def _owe(self, write: Write) -> None:
         """Make the rows of a write due."""
@@ -216,7 +216,7 @@ class DirectWriteState:
         layer = call.layer
         if self._found is not None:
             self.torn |= {(layer, row.buffer) for row in self._found[1].rows("malformed")}
-        if layer not in range(self.pool.layers):
+        if layer not in range(self.pool.all_layers):
             return
         self.seen.pop(layer, None)
         if not misshapen(self, value):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 
 from sharedkv_conformance.model.lane_pages import LaneRuns
 
@@ -14,6 +15,12 @@ class HostLane:
         self.capacity = capacity
         self.allocated: set[int] = set()
         self._runs = LaneRuns(capacity)  # counts from 1
+
+    def twin(self) -> HostLane:
+        """Return an independent copy."""
+        other = copy(self)
+        other.allocated, other._runs = set(self.allocated), self._runs.copy()  # noqa: SLF001 - a copy of itself
+        return other
 
     @property
     def touched(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sharedkv_conformance.contract.errors import CapacityWait, Reason
 from sharedkv_conformance.contract.host_tier import HostStatistics
 from sharedkv_conformance.contract.implementation import OpenConfig
-from sharedkv_conformance.model.host_tier import are_counts, fits, host_lanes, misnamed
+from sharedkv_conformance.model.host_pool import are_counts, fits, host_lanes, misnamed
 from sharedkv_conformance.step import Answer, Call, Ok
 
 Lanes = tuple[int, ...]

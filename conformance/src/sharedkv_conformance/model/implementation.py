@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Any, ClassVar, Generic, TypeVar
 
 from sharedkv_conformance.contract import CONTRACT_VERSION
 from sharedkv_conformance.contract.implementation import Description, OpenConfig
-from sharedkv_conformance.contract.probe import Collective, Event, PageSets, PoolBuffer
+from sharedkv_conformance.contract.probe import (
+    Collective,
+    CopyInFlight,
+    Event,
+    HostBuffer,
+    PageSets,
+    PoolBuffer,
+    StoredObject,
+    TreeNode,
+)
 from sharedkv_conformance.model.allocation import AllocationModel
+from sharedkv_conformance.model.copies import CopiesModel
 from sharedkv_conformance.model.data_plane import DataPlane
 from sharedkv_conformance.model.direct_write import DirectWriteModel
 from sharedkv_conformance.model.eviction import EvictionModel
@@ -17,6 +27,9 @@ from sharedkv_conformance.model.host_tier import HostTierModel
 from sharedkv_conformance.model.planning import PlanningModel
 from sharedkv_conformance.model.prefetch import PrefetchModel
 from sharedkv_conformance.model.reuse import ReuseModel
+from sharedkv_conformance.model.storage import StorageModel
+from sharedkv_conformance.model.storage_objects import Store
+from sharedkv_conformance.model.transfer import TransferModel
 
 Costly = AllocationModel | EvictionModel | HostTierModel
 Facet = TypeVar("Facet", bound=Costly)
@@ -62,6 +75,54 @@ class ModelProbe:
         """Bring about a fault from now on."""
         self._plane.inject(fault)
 
+    @property
+    def _host_tier(self) -> HostTierModel:
+        made: HostTierModel = self._session.made("host_tier")
+        return made
+
+    def host_pool(self, layer: int) -> tuple[HostBuffer, ...]:
+        """Return the host pages of a layer, lane by lane."""
+        return self._plane.host_pool(layer)
+
+    def tree(self) -> tuple[TreeNode, ...]:
+        """Return every node of the tree."""
+        return self._host_tier.nodes()
+
+    def copies(self) -> tuple[CopyInFlight, ...]:
+        """Return every copy in flight, in the order of submission."""
+        return self._host_tier.ledger.view()
+
+    def hold(self) -> None:
+        """Let no copy that is submitted from now on finish by itself."""
+        self._host_tier.ledger.hold()
+
+    def finish(self, copy: int, source: str, rank: int) -> None:
+        """Let one source of a held copy finish on one rank, or on all."""
+        if source == "query":
+            self._storage.finish_query(copy, rank)
+        else:
+            self._host_tier.ledger.finish(copy, source, rank)
+
+    @property
+    def _storage(self) -> StorageModel:
+        return self._session.storage
+
+    def arrive(self, fetch: int, part: str, pages: int) -> None:
+        """Let so many more pages of one part of a held fetch arrive."""
+        self._storage.arrive(fetch, part, pages)
+
+    def advance(self, ticks: int) -> None:
+        """Let the clock of the session go on."""
+        self._storage.advance(ticks)
+
+    def objects(self) -> tuple[StoredObject, ...]:
+        """Return every whole object of the store of the session."""
+        return self._storage.objects()
+
+    def spoil(self, key: str, part: str, how: str) -> None:
+        """Spoil one object of the store of the session."""
+        self._storage.spoil(key, part, how)
+
 
 class CostlyFacet(Generic[Facet]):
     """The attribute of a facet whose calls have a cost: who reads it asks the facet."""
@@ -89,6 +150,8 @@ class ModelSession:
         self.planning = implementation.planning(config)
         self.config = config
         implementation.direct_write.refuse_layout(config)
+        implementation.host_tier.refuse_config(config)
+        implementation.storage.refuse_config(config)
         self.plane = DataPlane(config)
         self.direct_write = implementation.direct_write(config, self.plane)
         self.probe = ModelProbe(self)
@@ -100,6 +163,9 @@ class ModelSession:
         """Return the model of a facet, made when it is first needed: some have an entry for every page."""
         if facet not in self._made:
             self._made[facet] = getattr(self._implementation, facet)(self.config)
+            if facet == "host_tier":
+                self._made[facet].attach(partial(self.made, "allocation"), self.plane.collectives)
+                self._made[facet].mover = self.copies
         return self._made[facet]
 
     def has_made(self, facet: str) -> bool:
@@ -120,6 +186,22 @@ class ModelSession:
         """Return the model of prefetch, made when it is first needed."""
         return self._implementation.prefetch(self.config, self.plane)
 
+    @cached_property
+    def copies(self) -> CopiesModel:
+        """Return the model of copies, which moves the bytes of the host tier of the session."""
+        return self._implementation.copies(self.config, self.plane, lambda: self.made("host_tier").reserved_pairs())
+
+    @cached_property
+    def storage(self) -> StorageModel:
+        """Return the model of storage over the tree of the session, made when it is first needed."""
+        store = self._implementation.store(self.config.storage.store)
+        return self._implementation.storage(self.config, self.made("host_tier"), store, self.plane)
+
+    @cached_property
+    def transfer(self) -> TransferModel:
+        """Return the model of transfer, made when it is first needed."""
+        return self._implementation.transfer(self.config)
+
     def close(self) -> None:
         """Hold nothing."""
 
@@ -135,7 +217,11 @@ class ModelImplementation:
     prefetch: type[PrefetchModel] = PrefetchModel
     eviction: type[EvictionModel] = EvictionModel
     host_tier: type[HostTierModel] = HostTierModel
+    copies: type[CopiesModel] = CopiesModel
+    storage: type[StorageModel] = StorageModel
+    transfer: type[TransferModel] = TransferModel
     name: str = "model"
+    stores: dict[str, Store] = field(default_factory=dict, repr=False)
 
     FEATURES: ClassVar[frozenset[str]] = frozenset(
         {
@@ -147,14 +233,23 @@ class ModelImplementation:
             "direct_write",
             "reuse",
             "prefetch",
+            "storage",
+            "probe.clock",
             "probe.collectives",
+            "probe.objects",
             "eviction",
             "host_tier",
+            "host_tier.tree",
+            "copies",
+            "probe.copies",
+            "probe.host_pool",
+            "transfer",
             "probe.cost",
             "probe.events",
             "probe.inject",
             "probe.pool",
             "probe.pages",
+            "probe.tree",
         }
     )
 
@@ -166,6 +261,10 @@ class ModelImplementation:
     def describe(self) -> Description:
         """Say what this is."""
         return Description(name=self.name, version=CONTRACT_VERSION, features=self.FEATURES)
+
+    def store(self, name: str) -> Store:
+        """Return the store of a name, which sessions share; one without a name is nobody else's."""
+        return self.stores.setdefault(name, Store()) if name else Store()
 
     def open(self, config: OpenConfig) -> ModelSession:
         """Open a session of fresh models."""

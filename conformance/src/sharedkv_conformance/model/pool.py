@@ -89,7 +89,7 @@ class Pools:
         self.buffers = {
             (rank, layer, buffer): bytearray(self.buffer_bytes(buffer))
             for rank in range(config.cp_size)
-            for layer in range(config.pool.layers)
+            for layer in range(config.pool.all_layers)
             for buffer in buffers_of(config.pool)
         }
 

@@ -200,7 +200,7 @@ class PrefetchModel:
 
 def prefetch_refusals(config: OpenConfig, layer: int, batch: Sequence[ReuseRequest]) -> frozenset[Reason]:
     """Return every reason why a layer of a batch has no dense prefix."""
-    outside = frozenset({Reason.LAYER_OUTSIDE_POOL} if layer not in range(config.pool.layers) else ())
+    outside = frozenset({Reason.LAYER_OUTSIDE_POOL} if layer not in range(config.pool.all_layers) else ())
     return outside | batch_refusals(Geometry.of(config), tuple(batch))
 
 

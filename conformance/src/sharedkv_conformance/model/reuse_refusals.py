@@ -37,7 +37,7 @@ def compose_refusals(
     of_batch = reuse_batch.batch_refusals(geometry, asked.batch)
     is_other = latest is not None and not same_batch(geometry, asked.batch, latest[1])
     faults = {
-        Reason.LAYER_OUTSIDE_POOL: asked.layer not in range(config.pool.layers),
+        Reason.LAYER_OUTSIDE_POOL: asked.layer not in range(config.pool.all_layers),
         Reason.EPOCH_STALE: latest is not None and asked.epoch < latest[0],
         Reason.EPOCH_OF_ANOTHER_BATCH: latest is not None and asked.epoch == latest[0] and is_other,
     }

@@ -149,7 +149,7 @@ class ReuseState:
         """Return every reason why there is no view for a call to read; None where nothing is known."""
         if self.is_lost:
             return None
-        return read_refusals(self.pool.layers, call.layer, call.epoch, self.epoch, self.views)
+        return read_refusals(self.pool.all_layers, call.layer, call.epoch, self.epoch, self.views)
 
     def query_reasons(self, call: Call) -> frozenset[Reason] | None:
         """Return every reason against the queries of a call; None where that takes a plan and none is known."""

@@ -110,7 +110,7 @@ class NextLayerToo(DirectWriteModel):
 
     def put(self, rank: int, layer: int, buffer: str, slot: int, stored: bytes) -> None:
         super().put(rank, layer, buffer, slot, stored)
-        if layer + 1 < self.pool.layers:
+        if layer + 1 < self.pool.all_layers:
             super().put(rank, layer + 1, buffer, slot, stored)
 
 

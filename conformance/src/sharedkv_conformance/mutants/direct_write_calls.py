@@ -298,7 +298,7 @@ class CheckedWhileWriting(DirectWriteModel):
         try:
             super().refuse(write)
         except Rejected as error:
-            if error.reason is Reason.LANE_MISMATCH and write.layer in range(self.pool.layers):
+            if error.reason is Reason.LANE_MISMATCH and write.layer in range(self.pool.all_layers):
                 self._begin(write)
             raise
 

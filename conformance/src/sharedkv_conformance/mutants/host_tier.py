@@ -205,7 +205,11 @@ class ReleasedOnTheFirstLane(Misreporting):
         self.off[0] += len(pages)
 
 
-@mutant("host_tier.release-in-order-only", kills="RFC-0006:C-HOST-POOL#S8")
+@mutant(
+    "host_tier.release-in-order-only",
+    kills="RFC-0006:C-HOST-POOL#S8",
+    also={"RFC-0006:C-TREE#S10": "a release that names a page of the tree beside others is refused no better"},
+)
 class ReleaseInOrderOnly(HostTierModel):
     """Takes only pages back that stand in ascending order."""
 
@@ -244,7 +248,11 @@ class PageOfAnyLane(HostTierModel):
             raise Rejected(Reason.PAGE_NAMED_TWICE)
 
 
-@mutant("host_tier.freed-while-checking", kills="RFC-0006:C-HOST-POOL#S9")
+@mutant(
+    "host_tier.freed-while-checking",
+    kills="RFC-0006:C-HOST-POOL#S9",
+    also={"RFC-0006:C-TREE#S10": "a release that names a page of the tree beside others is refused no better"},
+)
 class FreedWhileChecking(Misreporting):
     """Frees the pages before the one that it then refuses, and takes them back at the next call."""
 
@@ -256,7 +264,11 @@ class FreedWhileChecking(Misreporting):
             raise
 
 
-@mutant("host_tier.one-name-for-all-faults", kills="RFC-0006:C-HOST-POOL#S9")
+@mutant(
+    "host_tier.one-name-for-all-faults",
+    kills="RFC-0006:C-HOST-POOL#S9",
+    also={"RFC-0006:C-TREE#S10": "a release that names a page of the tree beside others is refused no better"},
+)
 class OneNameForAllFaults(HostTierModel):
     """Refuses every bad release with a reason that has nothing to do with it."""
 

@@ -113,7 +113,7 @@ class _Lenient(PrefetchModel):
         return super().reasons(layer, batch) - self.ignored
 
     def row(self, layer: int, buffer: str, location: int) -> bytes:
-        if layer in range(self.pool.layers) and self.geometry.holds(location // self.geometry.page_size):
+        if layer in range(self.pool.all_layers) and self.geometry.holds(location // self.geometry.page_size):
             return super().row(layer, buffer, location)
         return bytes(stored_row_bytes(self.pool, buffer))
 

@@ -10,7 +10,7 @@ Knows bytes of a row and alignment. Does not know where a row lies.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -56,10 +56,13 @@ class Chunks:
         return tensor.view(_WORDS[self.word_bytes])
 
 
-def chunks_of(row_bytes: int, *tensors: torch.Tensor, widest_word: int = 4) -> Chunks:
-    """Return the widest cut of rows that is aligned in each tensor; rows from an odd byte on are cut into bytes."""
+def chunks_of(row_bytes: int, *tensors: torch.Tensor, widest_word: int = 4, strides: Sequence[int] = ()) -> Chunks:
+    """Return the widest cut of rows that is aligned in each tensor; rows from an odd byte on are cut into bytes.
+
+    `strides` are the bytes from row to row where rows lie apart.
+    """
     starts = (tensor.data_ptr() for tensor in tensors)
-    chunk_bytes = math.gcd(row_bytes, WIDEST_ACCESS_BYTES, *starts)
+    chunk_bytes = math.gcd(row_bytes, WIDEST_ACCESS_BYTES, *starts, *strides)
     offsets = (tensor.storage_offset() * tensor.element_size() for tensor in tensors)
     word_bytes = math.gcd(chunk_bytes, widest_word, *offsets)
     return Chunks(word_bytes=word_bytes, chunk_words=chunk_bytes // word_bytes, row_chunks=row_bytes // chunk_bytes)

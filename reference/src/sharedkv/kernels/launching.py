@@ -20,8 +20,8 @@ from sharedkv.errors import TensorMismatchError
 class Launch:
     """One kernel over `programs` programs.
 
-    `arguments` are the kernel's run-time arguments in order, tensors of one device among them; `constants` its
-    compile-time ones.
+    `arguments` are the kernel's run-time arguments in order, tensors of one device among them, and of the host where
+    they are pinned; `constants` its compile-time ones.
     """
 
     kernel: Any
@@ -37,7 +37,8 @@ class Launch:
             TensorMismatchError: it has no kernels. The interpreter takes the CPU's tensors.
 
         """
-        (device,) = {argument.device for argument in self.arguments if isinstance(argument, torch.Tensor)}
+        tensors = [argument for argument in self.arguments if isinstance(argument, torch.Tensor)]
+        (device,) = {tensor.device for tensor in tensors if tensor.is_cuda or not tensor.is_pinned()}
         if device.type != ("cpu" if isinstance(self.kernel, InterpretedFunction) else "cuda"):
             raise TensorMismatchError("device of a kernel", "cuda", device.type)
         return device
