@@ -290,7 +290,10 @@ def test_what_is_not_whole_does_notarrive(histories: Histories) -> None:
 @check("storage.best-effort", "RFC-0010:C-FETCH#S10", witnesses=("best_effort_incomplete",), needs=TREE)
 def test_best_effort_may_end_at_any_time(histories: Histories) -> None:
     """A request that could run waits for the slowest disk."""
-    histories.run("storage", laws=[best_effort_may_end_at_any_time])
+    laws = [best_effort_may_end_at_any_time]
+    with histories.written("storage", SMALL, laws=laws) as call:
+        call("storage.check", fetch=fetched(call, 1, "best_effort"))
+    histories.run("storage", laws=laws)
 
 
 @check(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sharedkv_conformance.contract.implementation import OpenConfig
+from sharedkv_conformance.contract.transfer import LayerBuffers
 from sharedkv_conformance.histories import Histories
 from sharedkv_conformance.laws.transfer import (
     a_chunk_sends_full_pages_and_the_last_one_all,
@@ -26,6 +28,12 @@ from sharedkv_conformance.laws.transfer import (
     writes_move_each_page_of_each_buffer_once,
 )
 from sharedkv_conformance.marks import check
+
+SMALL = OpenConfig(cp_size=2, page_size=2, pages=8)
+BUFFERS = tuple(
+    LayerBuffers(source=1000 * at, destination=5000 * at, source_page_bytes=size, destination_page_bytes=size)
+    for at, size in enumerate((16, 8))
+)
 
 
 @check(
@@ -106,7 +114,12 @@ def test_every_rank_is_named_once(histories: Histories) -> None:
 )
 def test_page_counts_are_equal_or_nothing_is_sent(histories: Histories) -> None:
     """A list cut to the shorter one leaves pages of decode as they were."""
-    histories.run("transfer", laws=[page_counts_are_equal_or_nothing_is_sent])
+    laws = [page_counts_are_equal_or_nothing_is_sent]
+    with histories.written("transfer", SMALL, laws=laws) as call:
+        asked = {"pages": (2, 1), "first_position": 1}
+        call.attempt("transfer.deal", **asked, destinations=(5, 3), is_last=False)
+        call.attempt("transfer.deal", **asked, destinations=(5, 3, 4, 6), is_last=True)
+    histories.run("transfer", laws=laws)
 
 
 @check(
@@ -133,7 +146,10 @@ def test_a_chunk_that_is_right_is_dealt(histories: Histories) -> None:
 )
 def test_writes_move_each_page_of_each_buffer_once(histories: Histories) -> None:
     """A run that is one on one side only carries a neighbour's bytes along."""
-    histories.run("transfer", laws=[writes_move_each_page_of_each_buffer_once])
+    laws = [writes_move_each_page_of_each_buffer_once]
+    with histories.written("transfer", SMALL, laws=laws) as call:
+        call.attempt("transfer.blocks", sources=(1, 2, 5, 6, 7), destinations=(1, 7, 8, 9, 3), buffers=BUFFERS)
+    histories.run("transfer", laws=laws)
 
 
 @check("transfer.runs", "RFC-0012:C-BLOCKS#S2", witnesses=("neighbours_on_both_sides",))
