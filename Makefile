@@ -132,7 +132,7 @@ engines: ## Install what example engines are built from and run by, and what Moo
 	@$(PYTHON) -c 'import ctypes; ctypes.CDLL("libibverbs.so.1")' 2> /dev/null || $(call DEBIAN,libibverbs1)
 	@command -v g++ > /dev/null && command -v make > /dev/null && command -v node > /dev/null && test -f /usr/include/nlohmann/json.hpp || $(call DEBIAN,g++ make nlohmann-json3-dev nodejs)
 
-bench: $(VENV)/.made ## Measure, and write evidence/bench and docs/benchmarks.md (about two minutes on a quiet machine)
+bench: $(VENV)/.made ## Measure, and write evidence/bench and docs/benchmarks.md (some minutes on a quiet machine)
 	$(BIN)/python -m benchmarks --write
 
 format: $(VENV)/.made ## Rewrite the code in the house format (ruff)

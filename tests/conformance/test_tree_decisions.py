@@ -6,12 +6,16 @@ from collections.abc import Callable
 
 import pytest
 
+from sharedkv_conformance.catalogue import load_catalogue
 from sharedkv_conformance.contract.implementation import OpenConfig
+from sharedkv_conformance.description import described
 from sharedkv_conformance.draws.host_tier_scripts import TreeScript, tree_config
 from sharedkv_conformance.effort import GATE
+from sharedkv_conformance.execution import execute
 from sharedkv_conformance.histories import Histories
 from sharedkv_conformance.model.host_tier_tree_state import HostTreeState
-from sharedkv_conformance.model.implementation import model
+from sharedkv_conformance.model.implementation import ModelImplementation, model
+from sharedkv_conformance.status import Status
 from sharedkv_conformance.step import Answer, Call
 from sharedkv_conformance.suite.test_host_tier_acknowledge import reset
 from sharedkv_conformance.suite.test_host_tier_admission import small_and_large_victims, taken, victims_in_vain
@@ -61,3 +65,14 @@ def test_every_wrong_answer_about_a_decision_breaks_a_law(
         script(TreeScript(call, config))
 
     assert not unnoticed[:3]
+
+
+def test_a_failure_over_reservations_is_reduced_to_a_trace() -> None:
+    """A batch of `admit` has no prefixes, unlike every other batch."""
+    catalogue = load_catalogue()
+    wrong = next(mutant for mutant in catalogue.mutants if mutant.kills == "RFC-0006:C-ADMISSION#S2")
+    (check,) = catalogue.checks_of[wrong.kills]
+
+    result = execute(check, described(ModelImplementation.with_variant(wrong.variant)), GATE, catalogue.witnesses)
+
+    assert (result.status, result.statement) == (Status.FAIL, wrong.kills)

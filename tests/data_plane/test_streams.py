@@ -114,12 +114,16 @@ def test_a_read_that_an_event_orders_after_the_write_finds_it() -> None:
 
     reader.record().synchronize()
 
+    assert (writer.num_pending, reader.num_pending) == (0, 0)
+
 
 def test_rows_that_were_never_written_may_be_read() -> None:
     stream = RecordingBackend(late=True).stream("a")
     stream.enqueue(lambda: None, "gather", reads=[rows(9), rows()])
 
     stream.record().synchronize()
+
+    assert stream.num_pending == 0
 
 
 def test_rows_that_are_written_again_before_their_reader_ran_are_an_error() -> None:
