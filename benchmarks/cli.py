@@ -14,7 +14,20 @@ from types import MappingProxyType
 
 from rich.console import Console
 
-from benchmarks import allocation, backup, eviction, growth, host_pool, planning, rows, storage, suite, tree, wire
+from benchmarks import (
+    allocation,
+    backup,
+    eviction,
+    growth,
+    host_pool,
+    planning,
+    rows,
+    storage,
+    suite,
+    transfer,
+    tree,
+    wire,
+)
 from benchmarks.errors import BenchmarkError
 from benchmarks.machine import this_machine
 from benchmarks.page import page
@@ -33,6 +46,7 @@ BENCHMARKS: Mapping[str, Benchmark] = MappingProxyType(
         rows.NAME: rows.measure,
         backup.NAME: backup.measure,
         storage.NAME: storage.measure,
+        transfer.NAME: transfer.measure,
         tree.NAME: tree.measure,
         suite.NAME: suite.measure,
         wire.NAME: wire.measure,

@@ -9,7 +9,19 @@ from sharedkv_adapter import cpu, session
 from sharedkv_conformance.contract import ExtendRequest, OpenConfig, Unsupported
 
 CONFIG = OpenConfig(cp_size=2, page_size=4, pages=8)
-DATA_PLANE = {"direct_write", "prefetch", "probe.collectives", "probe.inject", "probe.pool", "reuse"}
+DATA_PLANE = {
+    "abort",
+    "direct_write",
+    "overlap",
+    "prefetch",
+    "probe.collectives",
+    "probe.decode_pool",
+    "probe.inject",
+    "probe.network",
+    "probe.pool",
+    "reuse",
+    "transfer.requests",
+}
 
 
 @pytest.fixture
@@ -48,9 +60,26 @@ def test_calls_of_the_data_plane_are_unsupported_without_torch() -> None:
         lambda: opened.probe.pool(0),
         lambda: opened.probe.inject("late_writes"),
         opened.probe.collectives,
+        lambda: opened.transfer.reserve(1, 1, (0,)),
+        lambda: opened.overlap.layer_end(0),
+        lambda: opened.abort.decode(1),
+        opened.probe.flights,
+        lambda: opened.probe.decode_pool(0, 0),
     ):
         with pytest.raises(Unsupported):
             refused()
+
+
+@pytest.mark.usefixtures("no_torch")
+def test_rooms_are_opened_and_closed_without_torch() -> None:
+    opened = cpu().open(CONFIG)
+    epoch = opened.transfer.open_room(1, (0,), ("kv",))
+    opened.transfer.failed(1, epoch, 0)
+    status = opened.transfer.status(1)
+    opened.transfer.close_room(1)
+    opened.probe.advance(1)
+
+    assert status == "failed"
 
 
 def test_opening_and_allocating_import_no_torch() -> None:

@@ -181,6 +181,22 @@ def test_write_back_saves_what_it_evicts_under_what_is_above() -> None:
     assert world.cache.ledger.in_flight() == ()
 
 
+def test_nodes_with_a_pinned_page_do_not_give_way() -> None:
+    world = World(lane_pages=2)
+    world.put(1, 2)
+    world.put(3)
+    world.cache.poll()
+    (pinned,) = (node.pages for node in world.cache.tree.nodes.values() if len(node.pages) == 2)
+    world.cache.allocator.pin(pinned[:1])
+    evicted = world.cache.evict((2, 2))
+
+    assert sum(evicted.freed) == 1
+    assert set(pinned).isdisjoint(evicted.pages)
+    world.cache.allocator.unpin(pinned[:1])
+
+    assert sum(world.cache.evict((2, 2)).freed) == 2
+
+
 def test_a_batch_is_admitted_after_one_eviction_for_all_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
     world = World(host_pages=2)
     for page in (1, 2, 3, 4):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sharedkv.fingerprint import fingerprint
-from sharedkv.geometry import Geometry
+from sharedkv.geometry import Geometry, PageId
 from sharedkv.layouts import INDEX, MLA_FP8, layout
 
 GEOMETRY = Geometry(cp_size=4, page_size=4, pages=96)
@@ -19,6 +19,9 @@ LAYERS = 3
 DECODE_PAGES = 120
 FINGERPRINT = fingerprint(GEOMETRY, LAYOUT, layers=LAYERS, draft_layers=0)
 PARTS = ("kv", INDEX)
+GROUP = 2
+SLOTS = 6
+AUX_BYTES = 40
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +29,7 @@ class PoolBuffer:
     """One buffer of one layer, and the part of a transfer that it is."""
 
     number: int
+    layer: int
     page_bytes: int
     part: str
 
@@ -33,6 +37,7 @@ class PoolBuffer:
 BUFFERS = tuple(
     PoolBuffer(
         number=len(LAYOUT.buffers) * layer + place,
+        layer=layer,
         page_bytes=each.stored_row_bytes * GEOMETRY.page_size,
         part=INDEX if each.name == INDEX else "kv",
     )
@@ -49,6 +54,15 @@ class Request:
     pages: tuple[int, ...]
     ends: tuple[int, ...]
 
+    @property
+    def aux(self) -> bytes:
+        """Return what goes to decode beside the pages."""
+        return f"metadata of room {self.room}".encode()
+
+    def chunk(self, number: int) -> tuple[int, ...]:
+        """Return the logical pages of a chunk."""
+        return self.pages[self.ends[number - 1] if number else 0 : self.ends[number]]
+
 
 def requests() -> tuple[Request, ...]:
     """Return requests whose pages are runs of a lane, scattered, few, and one whose last chunk is empty."""
@@ -62,17 +76,14 @@ def requests() -> tuple[Request, ...]:
     )
 
 
-def decode_pages() -> dict[int, tuple[int, ...]]:
-    """Return the pages that decode sets aside for each room: some scattered, some in a row."""
-    free = np.random.default_rng(4).permutation(np.arange(41, DECODE_PAGES)).tolist()
-    found: dict[int, tuple[int, ...]] = {}
-    for request in requests():
-        if request.room == 7:
-            found[request.room] = tuple(range(1, 33))
-        else:
-            found[request.room] = tuple(free[: len(request.pages)])
-            free = free[len(request.pages) :]
-    return found
+def request(room: int) -> Request:
+    """Return the request of a room."""
+    return next(each for each in requests() if each.room == room)
+
+
+def page_id(page: int) -> PageId:
+    """Take a number for a logical page."""
+    return PageId(page)
 
 
 def page_bytes(buffer: PoolBuffer, page: int) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 from contextlib import closing, suppress
+from dataclasses import replace
 
 import pytest
 import zmq
@@ -17,7 +18,9 @@ from sharedkv.control_messages import (
     Message,
     MessageMalformedError,
     Registration,
+    RoomAborted,
     RoomOpened,
+    SourceDrained,
     SourceFailed,
     decode,
     encode,
@@ -32,14 +35,35 @@ messages: st.SearchStrategy[Message] = st.one_of(
         engine=st.binary(max_size=50),
         buffers=st.lists(st.builds(BufferPlace, address=counts, page_bytes=counts), max_size=3).map(tuple),
         reply_to=st.text(),
+        rank=counts,
+        first_epoch=counts,
     ),
-    st.builds(RoomOpened, room=counts, epoch=counts, destinations=st.lists(counts, max_size=5).map(tuple)),
     st.builds(
-        ChunkArrived, room=counts, epoch=counts, source=counts, part=st.text(), chunk=counts, is_last=st.booleans()
+        RoomOpened,
+        room=counts,
+        epoch=counts,
+        destination=counts,
+        num_destinations=counts,
+        pages=st.lists(counts, max_size=5).map(tuple),
+        slot_address=counts,
+        aux_bytes=counts,
     ),
-    st.builds(SourceFailed, room=counts, epoch=counts, source=counts, is_definite=st.booleans()),
+    st.builds(
+        ChunkArrived,
+        room=counts,
+        epoch=counts,
+        source=counts,
+        destination=counts,
+        part=st.text(),
+        chunk=counts,
+        is_last=st.booleans(),
+    ),
+    st.builds(SourceFailed, room=counts, epoch=counts, source=counts, destination=counts),
+    st.builds(RoomAborted, room=counts, epoch=counts, destination=counts),
+    st.builds(SourceDrained, room=counts, epoch=counts, source=counts, destination=counts),
 )
-ARRIVED = ChunkArrived(room=1, epoch=2, source=3, part="kv", chunk=4, is_last=True)
+ARRIVED = ChunkArrived(room=1, epoch=2, source=3, destination=0, part="kv", chunk=4, is_last=True)
+REGISTRATION = Registration(fingerprint={}, engine=b"abc", buffers=(), reply_to="", rank=0)
 MALFORMED = [
     b"",
     b"\xff\xfe",
@@ -48,15 +72,15 @@ MALFORMED = [
     b"1" * 5_000,
     encode(ARRIVED)[:-1],
     encode(ARRIVED).replace(b"ChunkArrived", b"ChunkEaten"),
-    encode(ARRIVED).replace(b'"form": 1', b'"form": 2'),
+    encode(ARRIVED).replace(b'"form": 2', b'"form": 1'),
     encode(ARRIVED).replace(b'"room": 1', b'"room": -1'),
     encode(ARRIVED).replace(b'"room": 1', b'"room": true'),
     encode(ARRIVED).replace(b'"room": 1', b'"room": 1.0'),
     encode(ARRIVED).replace(b'"room": 1', b'"room": 9223372036854775808'),
     encode(ARRIVED).replace(b'"room"', b'"broom"'),
     encode(ARRIVED).replace(b'"is_last": true', b'"is_last": 1'),
-    encode(Registration(fingerprint={}, engine=b"abc", buffers=(), reply_to="")).replace(b"YWJj", b"*"),
-    encode(Registration(fingerprint={}, engine=b"", buffers=(), reply_to="")).replace(b"[]", b"[[1]]"),
+    encode(REGISTRATION).replace(b"YWJj", b"*"),
+    encode(REGISTRATION).replace(b"[]", b"[[1]]"),
 ]
 
 
@@ -88,7 +112,7 @@ def test_what_is_no_message_is_refused(number: int) -> None:
 
 
 def test_messages_come_in_their_order(context: zmq.Context[zmq.Socket[bytes]]) -> None:
-    sent = [RoomOpened(room=room, epoch=0, destinations=(room,)) for room in range(100)]
+    sent = [RoomAborted(room=room, epoch=0, destination=0) for room in range(100)]
     with closing(Inbox(context)) as inbox, closing(Outbox(context, inbox.address)) as outbox:
         for message in sent:
             outbox.send(message)
@@ -146,5 +170,5 @@ def test_a_message_to_nobody_is_not_sent(context: zmq.Context[zmq.Socket[bytes]]
         with pytest.raises(MessageUnsentError, match=r"within 0\.05 s"):
             outbox.send(ARRIVED)
         with pytest.raises(ValueError, match="at most"):
-            outbox.send(Registration(fingerprint={}, engine=bytes(16 << 20), buffers=(), reply_to=""))
+            outbox.send(replace(REGISTRATION, engine=bytes(16 << 20)))
         outbox.close()

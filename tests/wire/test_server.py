@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sharedkv_conformance.contract.operations import Operation
+from sharedkv_conformance.contract.operation import Operation
 from sharedkv_conformance.model.implementation import ModelImplementation
 from sharedkv_conformance.wire.bulk import BulkFile
 from sharedkv_conformance.wire.bulk import opened as opened_bulk

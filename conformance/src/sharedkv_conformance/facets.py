@@ -8,6 +8,12 @@ from typing import Any
 
 from sharedkv_conformance.contract.implementation import OpenConfig
 from sharedkv_conformance.draws import (
+    abort,
+    abort_crossings,
+    abort_crossings_drains,
+    abort_scripts,
+    abort_scripts_messages,
+    abort_scripts_odd,
     allocation,
     copies,
     direct_write,
@@ -19,9 +25,20 @@ from sharedkv_conformance.draws import (
     host_tree_prefixes,
     host_tree_room,
     host_tree_scripts,
+    overlap,
+    overlap_crossings,
+    overlap_scripts,
+    overlap_scripts_odd,
     planning,
     prefetch,
     reuse,
+    sending,
+    sending_crossings,
+    sending_disorder,
+    sending_orders,
+    sending_pinned,
+    sending_reported,
+    sending_slotted,
     storage,
     transfer,
     transfer_rooms,
@@ -36,6 +53,8 @@ from sharedkv_conformance.model.host_tier_tree_state import OBSERVATIONS, HostTr
 from sharedkv_conformance.model.planning_state import PlanningState
 from sharedkv_conformance.model.prefetch_state import PrefetchState
 from sharedkv_conformance.model.reuse_state import ReuseState
+from sharedkv_conformance.model.sending_state import OBSERVATIONS as SENDING_SEEN
+from sharedkv_conformance.model.sending_state import SendingState
 from sharedkv_conformance.model.storage_state import SEEN, StorageState
 from sharedkv_conformance.model.transfer_state import TransferState
 from sharedkv_conformance.step import Call
@@ -153,6 +172,47 @@ FACETS: Mapping[str, Facet] = {
             state=TransferState,
             opening=transfer.opening,
             next_call=transfer_rooms.next_call,
+        ),
+        Facet(
+            word="sending",
+            state=SendingState,
+            opening=sending.opening,
+            next_call=sending.next_call,
+            observations=SENDING_SEEN,
+            always=SENDING_SEEN[:2],
+            scripts=(
+                *sending_orders.SCRIPTS,
+                *sending_disorder.SCRIPTS,
+                *sending_crossings.SCRIPTS,
+                *sending_pinned.SCRIPTS,
+                *sending_slotted.SCRIPTS,
+                *sending_reported.SCRIPTS,
+            ),
+        ),
+        Facet(
+            word="overlap",
+            state=SendingState,
+            opening=overlap.opening,
+            next_call=overlap.next_call,
+            observations=SENDING_SEEN,
+            always=SENDING_SEEN[:2],
+            scripts=(*overlap_scripts.SCRIPTS, *overlap_scripts_odd.SCRIPTS, *overlap_crossings.SCRIPTS),
+        ),
+        Facet(
+            word="abort",
+            state=SendingState,
+            opening=abort.opening,
+            next_call=abort.next_call,
+            observations=SENDING_SEEN,
+            always=SENDING_SEEN[:2],
+            scripts=(
+                *abort_scripts.SCRIPTS,
+                *abort_scripts_messages.SCRIPTS,
+                *abort_scripts_odd.SCRIPTS,
+                *abort_crossings.SCRIPTS,
+                *abort_crossings_drains.SCRIPTS,
+                *sending_reported.ENDINGS,
+            ),
         ),
     )
 }

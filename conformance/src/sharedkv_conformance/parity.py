@@ -59,7 +59,7 @@ def trial_of_parity(catalogue: Catalogue, name: str, *, full: bool = False) -> P
         with closing(served(MODEL)) as behind:
             return compared(catalogue, name, ModelImplementation(), behind, catalogue.checks, GATE if full else PASSING)
     mutant = next(mutant for mutant in catalogue.mutants if mutant.slug == name)
-    facet = tuple(check for check in catalogue.checks if check.facet == mutant.variant.feature)  # type: ignore[attr-defined]
+    facet = tuple(check for check in catalogue.checks if check.facet == mutant.slug.partition(".")[0])
     checks = facet if full else catalogue.checks_of[mutant.kills]
     with closing(served(MUTANT + name)) as behind:
         return compared(catalogue, name, ModelImplementation.with_variant(mutant.variant), behind, checks, KILL)

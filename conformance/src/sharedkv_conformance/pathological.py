@@ -64,6 +64,8 @@ class UniformSession:
         self.copies: Any = UniformFacet("copies", answering)
         self.storage: Any = UniformFacet("storage", answering)
         self.transfer: Any = UniformFacet("transfer", answering)
+        self.overlap: Any = UniformFacet("overlap", answering)
+        self.abort: Any = UniformFacet("abort", answering)
         self.probe: Any = UniformFacet("probe", answering)
 
     def close(self) -> None:

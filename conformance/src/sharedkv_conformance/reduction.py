@@ -12,6 +12,7 @@ from typing import Any
 
 from sharedkv_conformance.codec import Malformed, decode
 from sharedkv_conformance.contract.implementation import OpenConfig
+from sharedkv_conformance.contract.operations import OPERATION_BY_NAME
 from sharedkv_conformance.history import Escaped, History, Violation
 from sharedkv_conformance.trace import OPEN, TracedCall, resolved_call
 
@@ -117,7 +118,8 @@ class _Reduction:
 
 
 def _steps(trace: Sequence[Mapping[str, Any]], observations: frozenset[str]) -> list[Step]:
-    """Return the first rank's calls as steps; observations that no law of the run needs are left out."""
+    """Return the first rank's calls as steps; observations that neither a law nor a later call needs are left out."""
+    needed = {number for line in trace[1:] for number in _calls_named(line.get("args", {}))}
     steps: list[Step] = []
     follows = False
     for line in trace[1:]:
@@ -126,10 +128,29 @@ def _steps(trace: Sequence[Mapping[str, Any]], observations: frozenset[str]) -> 
         traced = TracedCall(call=line["call"], op=line["op"], args=line.get("args", {}))
         if not traced.args and follows and traced.op in observations:
             steps[-1] = replace(steps[-1], observations=(*steps[-1].observations, traced))
-        elif traced.args or traced.op.partition(".")[0] != "probe":
+        elif traced.args or traced.call in needed or not _only_shows(traced.op):
             steps.append(Step(call=traced))
             follows = True
     return steps
+
+
+def _only_shows(op: str) -> bool:
+    """Say whether a call without arguments is a look at inner state, which changes nothing."""
+    operation = OPERATION_BY_NAME[op]
+    return operation.facet == "probe" and operation.result is not None
+
+
+def _calls_named(data: Any) -> Iterator[int]:
+    """Yield the calls that the paths in arguments name."""
+    if isinstance(data, Mapping):
+        if set(data) == {"$"}:
+            yield data["$"][0]
+        else:
+            for value in data.values():
+                yield from _calls_named(value)
+    elif isinstance(data, list):
+        for value in data:
+            yield from _calls_named(value)
 
 
 def _renumbered(data: Any, numbers: Mapping[int, int]) -> Any:

@@ -15,7 +15,8 @@ from sharedkv_conformance.catalogue import Catalogue
 from sharedkv_conformance.codec import Malformed, decode, recognise_error, shown
 from sharedkv_conformance.contract.errors import Unsupported
 from sharedkv_conformance.contract.implementation import Description, Session
-from sharedkv_conformance.contract.operations import OPERATION_BY_NAME, OPERATIONS, Operation
+from sharedkv_conformance.contract.operation import Operation
+from sharedkv_conformance.contract.operations import OPERATION_BY_NAME, OPERATIONS
 from sharedkv_conformance.description import Described
 from sharedkv_conformance.effort import Effort
 from sharedkv_conformance.loss import Loss

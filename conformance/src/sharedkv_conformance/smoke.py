@@ -14,8 +14,9 @@ from sharedkv_conformance.codec import Malformed, decode, recognise_error, shown
 from sharedkv_conformance.contract.allocation import ExtendRequest
 from sharedkv_conformance.contract.errors import CapacityWait, Rejected, Unsupported
 from sharedkv_conformance.contract.eviction import EvictionNode
-from sharedkv_conformance.contract.implementation import Description, OpenConfig, Session
-from sharedkv_conformance.contract.operations import OPERATIONS, Operation
+from sharedkv_conformance.contract.implementation import Description, OpenConfig, Session, TransferConfig
+from sharedkv_conformance.contract.operation import Operation
+from sharedkv_conformance.contract.operations import OPERATIONS
 from sharedkv_conformance.contract.pool import (
     INDEX_ROW_BYTES,
     INDEX_VALUES,
@@ -78,6 +79,23 @@ HAPPY_PATH: Mapping[str, Mapping[str, Any]] = {
     "probe.events": {},
     "probe.pages": {},
     "allocation.owners": {"request": "smoke", "pages": (1,)},
+    "transfer.reserve": {"room": 2, "num_pages": 1, "ranks": (0,)},
+    "transfer.send_status": {"room": 2},
+    "overlap.register": {"room": 2, "pages": (1,), "first_position": 0, "is_last": True},
+    "overlap.layer_end": {"layer": 0},
+    "overlap.contexts": {},
+    "probe.stall": {"what": "writes"},
+    "transfer.send": {"room": 2, "pages": (1,), "first_position": 0, "is_last": True, "state": (1,), "aux": b"smoke"},
+    "probe.flights": {},
+    "probe.messages": {},
+    "probe.resume": {"what": "writes"},
+    "transfer.report": {"room": 2},
+    "transfer.commit": {"room": 2},
+    "transfer.forget": {"room": 2},
+    "transfer.decode_pools": {},
+    "abort.prefill": {"room": 2},
+    "abort.decode": {"room": 2},
+    "probe.decode_pool": {"rank": 0, "layer": 0},
     "allocation.retain": {"pages": (1,)},
     "allocation.release": {"pages": (1,)},
     "allocation.restore": {"snapshot": 0},
@@ -155,6 +173,11 @@ OTHER_CALLS: Mapping[str, Mapping[str, Any]] = {
     "probe.finish": {"copy": 0, "source": "target", "rank": -1},
     "probe.arrive": {"fetch": 0, "part": "kv", "pages": 1},
     "probe.spoil": {"key": "", "part": "kv", "how": "lost"},
+    "probe.land": {"flight": 0},
+    "probe.fail": {"flight": 0, "pages": 0, "is_definite": True},
+    "probe.deliver": {"message": 0},
+    "probe.garble": {"message": 0, "how": "noise"},
+    "probe.scribble": {"rank": 0, "slot": 0, "room": 2, "epoch": 0, "data": b""},
 }
 
 
@@ -207,6 +230,7 @@ def smallest_config(description: Description) -> OpenConfig:
         page_size=min(4, limits.get("max_page_size", 4)),
         pages=min(8, limits.get("max_pages", 8)),
         host_pages=min(4, limits.get("max_host_pages", 4)),
+        transfer=TransferConfig(decode_pages=8, slots=1),
     )
 
 
@@ -245,8 +269,8 @@ def _happy_path(session: Session, description: Description) -> Iterator[Finding]
 def _with_answers(name: str, written: Mapping[str, Any], answers: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the arguments with pages, snapshots and leases that the implementation gave."""
     args = dict(written)
-    if "pages" in args and name.startswith("allocation.") and "allocation.extend" in answers:
-        args["pages"] = answers["allocation.extend"].pages
+    if "allocation.extend" in answers:
+        args |= _with_pages(name, args, answers["allocation.extend"].pages)
     if name == "host_tier.release" and "host_tier.allocate" in answers:
         args["pages"] = answers["host_tier.allocate"].pages[args["lane"]]
     if name == "allocation.restore" and "allocation.snapshot" in answers:
@@ -260,6 +284,15 @@ def _with_answers(name: str, written: Mapping[str, Any], answers: Mapping[str, A
     if "lease" in args and "prefetch.consume" in answers:
         args["lease"] = answers["prefetch.consume"]
     return args
+
+
+def _with_pages(name: str, args: Mapping[str, Any], pages: tuple[int, ...]) -> dict[str, Any]:
+    """Return the arguments that name the pages of the batch, or how many there are."""
+    if name == "transfer.reserve":
+        return {"num_pages": len(pages)}
+    if name == "transfer.send":
+        return {"pages": pages, "state": pages}
+    return {"pages": pages} if "pages" in args and name.startswith(("allocation.", "overlap.")) else {}
 
 
 def _call_finding(session: Session, operation: Operation, args: Mapping[str, Any], answers: dict[str, Any]) -> Finding:

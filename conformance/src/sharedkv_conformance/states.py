@@ -14,6 +14,7 @@ from sharedkv_conformance.model.host_tier_tree_state import HostTreeState
 from sharedkv_conformance.model.planning_state import PlanningState
 from sharedkv_conformance.model.prefetch_state import PrefetchState
 from sharedkv_conformance.model.reuse_state import ReuseState
+from sharedkv_conformance.model.sending_state import SendingState
 from sharedkv_conformance.model.storage_state import StorageState
 from sharedkv_conformance.model.transfer_state import TransferState
 
@@ -30,4 +31,7 @@ STATES: Mapping[str, type[State]] = {
     "storage": StorageState,
     "transfer": TransferState,
     "transfer_rooms": TransferState,
+    "sending": SendingState,
+    "overlap": SendingState,
+    "abort": SendingState,
 }

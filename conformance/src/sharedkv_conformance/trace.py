@@ -7,13 +7,14 @@ replayed on an implementation that hands out other pages. The form is a promise:
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from sharedkv_conformance.codec import Malformed, decode, encode, encode_error
-from sharedkv_conformance.contract.operations import OPERATION_BY_NAME, Operation
+from sharedkv_conformance.contract.operation import Operation
+from sharedkv_conformance.contract.operations import OPERATION_BY_NAME
 from sharedkv_conformance.step import Answer, Call, Ok
 
 TRACE_VERSION = 1
@@ -75,24 +76,16 @@ class References:
     origins: dict[tuple[str, int], list[Any]] = field(default_factory=dict)
 
     def learn(self, number: int, operation: Operation, value: Any) -> None:
-        """Remember an answer and the values that it produced."""
+        """Remember an answer and the values that it produced.
+
+        What a probe shows again keeps its first path: that call is needed anyway where a history is made shorter.
+        """
         self.answers[number] = encode(value)
         for where, kind in operation.produces.items():
-            produced = getattr(value, where) if where else value
-            path = [number, where] if where else [number]
-            if isinstance(produced, tuple):
-                for index, item in enumerate(produced):
-                    self._learn(kind, item, [*path, index])
-            else:
-                self.origins[kind, produced] = path
-
-    def _learn(self, kind: str, item: Any, path: list[Any]) -> None:
-        """Remember one value, or those of one lane, whose kind then names the lane."""
-        if isinstance(item, tuple):
-            for index, value in enumerate(item):
-                self.origins[f"{kind}:{path[-1]}", value] = [*path, index]
-        else:
-            self.origins[kind, item] = path
+            for found in _found(kind, value, where.split(".") if where else (), (number,)):
+                key = found.kind, found.value
+                if operation.facet != "probe" or key not in self.origins:
+                    self.origins[key] = list(found.path)
 
     def write(self, operation: Operation, args: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments in JSON form, with paths for values that an answer produced."""
@@ -138,8 +131,36 @@ class References:
         return value
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Produced:
+    """One value that an answer produced: of which kind it is, and the path that leads to it."""
+
+    kind: str
+    value: Any
+    path: tuple[Any, ...]
+
+
+def _found(kind: str, value: Any, fields: Sequence[str], path: tuple[Any, ...]) -> Iterator[_Produced]:
+    """Yield the values below an answer or a part of it, along `fields`; tuples on the way are gone through.
+
+    Values of a tuple in a tuple are those of a lane each; their kind then names the lane. So does a kind `slot:rank`
+    with the field of that name, beside the value.
+    """
+    if isinstance(value, tuple):
+        inner = not fields and isinstance(path[-1], int) and len(path) > 1
+        for index, item in enumerate(value):
+            yield from _found(f"{kind}:{path[-1]}" if inner else kind, item, fields, (*path, index))
+    elif fields:
+        first, *rest = fields
+        base, _, beside = kind.partition(":")
+        of_item = f"{base}:{getattr(value, beside)}" if beside and not rest else kind
+        yield from _found(of_item, getattr(value, first), rest, (*path, first))
+    else:
+        yield _Produced(kind=kind, value=value, path=path)
+
+
 def _kind(operation: Operation, name: str, args: Mapping[str, Any]) -> str | None:
-    """Return the kind of the values that a parameter takes, with the lane in it where they are one lane's."""
+    """Return the kind of the values that a parameter takes, with the lane or rank in it where they are one's."""
     kind, _, lane = operation.takes.get(name, "").partition(":")
     return f"{kind}:{args[lane]}" if lane else kind or None
 

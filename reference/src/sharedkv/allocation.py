@@ -176,6 +176,27 @@ class OwnerLaneAllocator:
         self._meter.touched = 0
         self._pool.require_distinct(pages, (IN_USE, KEPT))
 
+    def require_allocated(self, pages: Sequence[int]) -> None:
+        """Refuse pages of which one is none of the pool, or free."""
+        self._meter.touched = 0
+        self._pool.require_allocated(pages)
+
+    def pin(self, pages: Sequence[int]) -> None:
+        """Keep pages that are not free from being used again; each is counted.
+
+        `release` and `retain` of them are accepted, and done at the last `unpin`; until then a page is in use, and
+        nothing more can be asked for it. They are no part of a snapshot.
+        """
+        self._pool.pin(pages)
+
+    def unpin(self, pages: Sequence[int]) -> None:
+        """Keep pages once less."""
+        self._pool.unpin(pages)
+
+    def is_any_pinned(self, pages: Sequence[int]) -> bool:
+        """Say whether one of some pages is pinned."""
+        return self._pool.is_any_pinned(pages)
+
     def allocate_flat(self, num_pages: int) -> NoReturn:
         """Refuse to allocate pages without owners: no lane could be right for them."""
         self._meter.touched = 0

@@ -3,8 +3,10 @@
 Knows the messages. Does not know sockets, nor what follows from a message. Whatever bytes come, decoding ends in a
 message or in a refusal.
 
-    decode ──Registration, RoomOpened──> each prefill rank
-    decode <──ChunkArrived, SourceFailed── each prefill rank, once the engine says that the bytes are there
+    decode ──Registration, RoomOpened, RoomAborted────────> each prefill rank
+    decode <──ChunkArrived, SourceFailed, SourceDrained── each prefill rank, once the engine says that bytes are there
+
+A room is always named with its epoch, and with the decode rank that it is about (`destination`).
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-_FORM = 1
+_FORM = 2
 _LIMIT = 1 << 63
 
 
@@ -29,30 +31,44 @@ class BufferPlace:
 
 @dataclass(frozen=True, kw_only=True)
 class Registration:
-    """Decode as a prefill rank needs it: what has to be the same, its engine, its buffers, and where it listens."""
+    """A decode rank as a prefill rank needs it: what has to be the same, its engine, its buffers, where it listens.
+
+    `buffers` are those of each layer of target and draft in turn, in the order of the layout. No room of it has an
+    epoch before `first_epoch`: what an earlier process of this rank said is told apart by that.
+    """
 
     fingerprint: Mapping[str, str]
     engine: bytes
     buffers: tuple[BufferPlace, ...]
     reply_to: str
+    rank: int
+    first_epoch: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class RoomOpened:
-    """Decode waits for a request: its page for each position goes to `destinations`."""
+    """A decode rank waits for a request: its page for each position, where its metadata goes, and how much fits there.
+
+    The request goes to `num_destinations` decode ranks, each of which says so itself.
+    """
 
     room: int
     epoch: int
-    destinations: tuple[int, ...]
+    destination: int
+    num_destinations: int
+    pages: tuple[int, ...]
+    slot_address: int
+    aux_bytes: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChunkArrived:
-    """Every byte of one chunk of one part of one source is in the memory of decode."""
+    """Every byte of one chunk of one part of one source is in the memory of a decode rank."""
 
     room: int
     epoch: int
     source: int
+    destination: int
     part: str
     chunk: int
     is_last: bool
@@ -60,15 +76,34 @@ class ChunkArrived:
 
 @dataclass(frozen=True, kw_only=True)
 class SourceFailed:
-    """A source gave up; unless `is_definite`, bytes of it may still land."""
+    """A prefill rank gave up; bytes of it may still land."""
 
     room: int
     epoch: int
     source: int
-    is_definite: bool
+    destination: int
 
 
-Message = Registration | RoomOpened | ChunkArrived | SourceFailed
+@dataclass(frozen=True, kw_only=True)
+class RoomAborted:
+    """A decode rank gave up, and wants to know when nothing lands any more."""
+
+    room: int
+    epoch: int
+    destination: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceDrained:
+    """Nothing of a prefill rank lands in a room of a decode rank any more."""
+
+    room: int
+    epoch: int
+    source: int
+    destination: int
+
+
+Message = Registration | RoomOpened | ChunkArrived | SourceFailed | RoomAborted | SourceDrained
 
 
 class MessageMalformedError(Exception):
@@ -169,15 +204,26 @@ def _bytes(given: object) -> bytes:
     return b64decode(_text(given), validate=True)
 
 
+_ROOM: dict[str, Callable[[object], Any]] = {"room": _count, "epoch": _count, "destination": _count}
+_ROOM_OF_SOURCE = {**_ROOM, "source": _count}
 _KINDS: dict[str, tuple[Callable[..., Message], dict[str, Callable[[object], Any]]]] = {
     "Registration": (
         Registration,
-        {"fingerprint": _names, "engine": _bytes, "buffers": _places, "reply_to": _text},
+        {
+            "fingerprint": _names,
+            "engine": _bytes,
+            "buffers": _places,
+            "reply_to": _text,
+            "rank": _count,
+            "first_epoch": _count,
+        },
     ),
-    "RoomOpened": (RoomOpened, {"room": _count, "epoch": _count, "destinations": _counts}),
-    "ChunkArrived": (
-        ChunkArrived,
-        {"room": _count, "epoch": _count, "source": _count, "part": _text, "chunk": _count, "is_last": _claim},
+    "RoomOpened": (
+        RoomOpened,
+        {**_ROOM, "num_destinations": _count, "pages": _counts, "slot_address": _count, "aux_bytes": _count},
     ),
-    "SourceFailed": (SourceFailed, {"room": _count, "epoch": _count, "source": _count, "is_definite": _claim}),
+    "ChunkArrived": (ChunkArrived, {**_ROOM_OF_SOURCE, "part": _text, "chunk": _count, "is_last": _claim}),
+    "SourceFailed": (SourceFailed, _ROOM_OF_SOURCE),
+    "RoomAborted": (RoomAborted, _ROOM),
+    "SourceDrained": (SourceDrained, _ROOM_OF_SOURCE),
 }

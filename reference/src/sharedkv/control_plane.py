@@ -17,6 +17,8 @@ from sharedkv.control_messages import Message, MessageMalformedError, decode, en
 
 _LOGGER = logging.getLogger(__name__)
 _LARGEST_MESSAGE_BYTES = 16 << 20
+_MOST_MESSAGES = 4096
+"""To one inbox that does not read, before it takes no more."""
 
 
 class MessageUnsentError(Exception):
@@ -71,15 +73,21 @@ class Inbox:
 
 
 class Outbox:
-    """Sends messages to one inbox; used from one thread. `close` waits as long for what is on its way."""
+    """Sends messages to one inbox; used from one thread. `close` waits `within_s` for what is on its way.
 
-    def __init__(self, context: zmq.Context[zmq.Socket[bytes]], address: str, within_s: float = 5.0) -> None:
+    One that `waits` does so as long for somebody who listens, so that an inbox that is gone shows. Another one takes
+    messages at once, also for an inbox that is not there yet, as many as the network holds.
+    """
+
+    def __init__(
+        self, context: zmq.Context[zmq.Socket[bytes]], address: str, within_s: float = 5.0, *, waits: bool = True
+    ) -> None:
         self._address = address
-        self._within_s = within_s
+        self._within_s = within_s if waits else 0.0
         self._socket = context.socket(zmq.PUSH)
-        # Nothing is taken while nobody is there, so that an inbox that is gone shows.
-        self._socket.setsockopt(zmq.IMMEDIATE, 1)
-        self._socket.setsockopt(zmq.SNDTIMEO, round(1000 * within_s))
+        self._socket.setsockopt(zmq.IMMEDIATE, int(waits))
+        self._socket.setsockopt(zmq.SNDTIMEO, round(1000 * self._within_s))
+        self._socket.setsockopt(zmq.SNDHWM, _MOST_MESSAGES)
         self._socket.setsockopt(zmq.LINGER, round(1000 * within_s))
         self._socket.connect(address)
 
@@ -90,7 +98,7 @@ class Outbox:
             raise ValueError(f"a message of {len(data)} bytes, at most {_LARGEST_MESSAGE_BYTES} are taken")
         try:
             self._socket.send(data)
-        except zmq.Again as error:
+        except zmq.ZMQError as error:
             raise MessageUnsentError(self._address, self._within_s) from error
 
     def close(self) -> None:

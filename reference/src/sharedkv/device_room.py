@@ -33,7 +33,7 @@ class DeviceRoom:
 
     def evict(self, deficit: Sequence[int]) -> Evicted:
         """Let nodes give up device pages as far as it goes."""
-        plan = eviction.plan(self._tree.columns.counted(Tier.DEVICE), deficit)
+        plan = self._plan(deficit, ())
         return Evicted(pages=self._give_up(plan.victims), freed=plan.freed, remaining=plan.remaining)
 
     def make_fit(self, needed: Sequence[int], kept: Sequence[Node]) -> None:
@@ -47,7 +47,7 @@ class DeviceRoom:
         lacking = shortfall(needed, free)
         if not any(lacking):
             return
-        plan = eviction.plan(self._tree.columns.counted(Tier.DEVICE, kept), lacking)
+        plan = self._plan(lacking, kept)
         if any(plan.remaining):
             available = tuple(idle + freed for idle, freed in zip(free, plan.freed, strict=True))
             raise CapacityWaitError(needed, available, shortfall(needed, available))
@@ -66,6 +66,17 @@ class DeviceRoom:
     def give(self, pages: Sequence[int]) -> None:
         """Make pages of the tree free."""
         self._allocator.release_kept([PageId(page) for page in pages])
+
+    def _plan(self, lacking: Sequence[int], kept: Sequence[Node]) -> eviction.EvictionPlan:
+        """Plan without nodes that have a pinned page: these pages would not be free."""
+        held = list(kept)
+        while True:
+            plan = eviction.plan(self._tree.columns.counted(Tier.DEVICE, held), lacking)
+            victims = [self._tree.nodes[number] for number in plan.victims]
+            pinned = [node for node in victims if self._allocator.is_any_pinned(node.pages)]
+            if not pinned:
+                return plan
+            held += pinned
 
     def _give_up(self, victims: Sequence[int], kept: Sequence[Node] = ()) -> tuple[int, ...]:
         """Free the pages of nodes, bottom up; those that are not on the host leave the tree."""

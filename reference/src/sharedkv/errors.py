@@ -70,6 +70,12 @@ class Refusal(StrEnum):
     ROOM_IN_USE = "room_in_use"
     ROOM_INVALID = "room_invalid"
     ROOM_UNKNOWN = "room_unknown"
+    ROOM_NOT_READY = "room_not_ready"
+    AUX_TOO_LONG = "aux_too_long"
+    CONTEXT_DIFFERS = "context_differs"
+    FLIGHT_UNKNOWN = "flight_unknown"
+    MESSAGE_UNKNOWN = "message_unknown"
+    SLOT_UNKNOWN = "slot_unknown"
 
 
 class RefusedError(Exception):

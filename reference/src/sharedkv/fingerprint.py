@@ -11,7 +11,8 @@ from sharedkv.errors import Refusal, RefusedError
 from sharedkv.geometry import Geometry
 from sharedkv.layouts import Layout
 
-PROTOCOL = "1"
+PROTOCOL = "2"
+"""Of the messages, and of what stands in a metadata slot."""
 LANE_RULE = "(page - 1) % cp_size"
 IN_SEQUENCE = "in_sequence"
 

@@ -9,6 +9,9 @@ allocator's business.
     evictable  the lane's retention order, by logical page
     in use     neither; every state also stands in one byte a logical page
     kept       as in use, and counted there: only the byte tells
+
+A *pinned* page is in use, or kept. To free or to retain one is accepted, and put off until its last unpin; until then
+nothing more can be asked for it. An evictable page that is pinned is in use meanwhile, and then the newest evictable.
 """
 
 from __future__ import annotations
@@ -66,6 +69,8 @@ class LanePool:
         lanes = range(geometry.cp_size)
         self._free = [ExtentIndex(geometry.lane_capacity, meter) for _ in lanes]
         self._retained = [RetentionOrder(meter) for _ in lanes]
+        self._pins: dict[int, int] = {}
+        self._deferred: dict[int, int] = {}
 
     def free(self) -> list[int]:
         """Count the free pages of each lane."""
@@ -101,7 +106,7 @@ class LanePool:
 
     def retain(self, pages: Iterable[int]) -> None:
         """Make pages that are in use evictable, each newer than the one before."""
-        for page in pages:
+        for page in self._deferring(pages, EVICTABLE) if self._pins else pages:
             order = self._retained[(page - 1) % self.geometry.cp_size]
             order.append(page)
             self._states[page] = EVICTABLE
@@ -132,6 +137,8 @@ class LanePool:
 
     def release(self, pages: Sequence[int]) -> None:
         """Free distinct pages that are in use or evictable."""
+        if self._pins:
+            pages = self._deferring(pages, FREE)
         self._unlink_retained(pages)
         cp_size = self.geometry.cp_size
         start_before: dict[int, int] = {}
@@ -140,6 +147,66 @@ class LanePool:
             start_before[page + cp_size] = start_of(page, page)
         for end, start in start_before.items():
             self._free_run(range(start, end, cp_size))
+
+    def pin(self, pages: Iterable[int]) -> None:
+        """Keep pages that are not free; each is counted."""
+        for page in pages:
+            self._pins[page] = self._pins.get(page, 0) + 1
+            self._meter.touched += 1
+            if self._states[page] == EVICTABLE:
+                self._hold_back(page)
+
+    def is_any_pinned(self, pages: Iterable[int]) -> bool:
+        """Say whether one of some pages is pinned."""
+        return bool(self._pins) and not self._pins.keys().isdisjoint(pages)
+
+    def unpin(self, pages: Iterable[int]) -> None:
+        """Keep pages once less, and do what was asked for those that nobody keeps any more."""
+        idle = []
+        for page in pages:
+            self._meter.touched += 1
+            self._pins[page] -= 1
+            if not self._pins[page]:
+                del self._pins[page]
+                idle.append(page)
+        self._catch_up(idle)
+
+    def _deferring(self, pages: Iterable[int], state: int) -> list[int]:
+        """Put off what is asked of pinned pages, and return the others."""
+        now = []
+        for page in pages:
+            if page not in self._pins:
+                now.append(page)
+                continue
+            self._meter.touched += 1
+            if self.journal.recording:
+                self.journal.record(partial(self._undefer, page, self._states[page]))
+            self._deferred[page] = state
+            self._states[page] = IN_USE
+        return now
+
+    def _hold_back(self, page: int) -> None:
+        """Take an evictable page that is pinned out of the retention order, until it is not pinned."""
+        order = self._retained[(page - 1) % self.geometry.cp_size]
+        older = order.remove(page)
+        if self.journal.recording:
+            self.journal.record(partial(order.insert_after, older, page))
+            self.journal.record(partial(self._undefer, page, EVICTABLE))
+        self._deferred[page] = EVICTABLE
+        self._states[page] = IN_USE
+
+    def _catch_up(self, pages: Iterable[int]) -> None:
+        """Do what was put off of pages that are not pinned any more."""
+        asked = {page: self._deferred.pop(page) for page in pages if page in self._deferred}
+        if self.journal.recording:
+            for page, state in asked.items():
+                self.journal.record(partial(self._deferred.__setitem__, page, state))
+        self.retain([page for page, state in asked.items() if state == EVICTABLE])
+        self.release([page for page, state in asked.items() if state == FREE])
+
+    def _undefer(self, page: int, state: int) -> None:
+        self._deferred.pop(page, None)
+        self._states[page] = state
 
     def _unlink_retained(self, pages: Sequence[int]) -> None:
         known = self._states
@@ -190,6 +257,30 @@ class LanePool:
         """Undo everything since a snapshot, which stays; later snapshots are gone."""
         for undo in self.journal.unwind(snapshot):
             undo()
+        if self._pins or self._deferred:
+            self._settle_pins()
+
+    def _settle_pins(self) -> None:
+        """Let what is pinned now be in use, whatever it was at a snapshot, and what is not be what it was to become."""
+        for page in self._pins:
+            if self._states[page] == EVICTABLE:
+                self._hold_back(page)
+            elif self._states[page] == FREE:
+                self._take_back(page)
+        self._catch_up([page for page in self._deferred if page not in self._pins])
+
+    def _take_back(self, page: int) -> None:
+        """Take one free page that is pinned, to be free when it is not."""
+        lane, position = (page - 1) % self.geometry.cp_size, self.geometry.physical_page(PageId(page))
+        index = self._free[lane]
+        joined = next(run for run in index.runs() if position in run)
+        run = range(position, position + 1)
+        index.carve(joined.start, run)
+        self._states[page] = IN_USE
+        self._deferred[page] = FREE
+        if self.journal.recording:
+            self.journal.record(partial(self._untake, lane, [run]))
+            self.journal.record(partial(self._undefer, page, IN_USE))
 
     def require_in_pool(self, pages: Sequence[int]) -> None:
         """Refuse pages that no lane holds."""
@@ -208,10 +299,21 @@ class LanePool:
             raise RefusedError(Refusal.PAGE_NAMED_TWICE, again)
         known = self._states
         self._meter.touched += len(pages)
+        if self._deferred and not self._deferred.keys().isdisjoint(pages):
+            asked = next(page for page in pages if page in self._deferred)
+            raise RefusedError(Refusal.PAGE_NOT_ALLOCATED, asked)
         for page in pages:
             if known[page] not in states:
                 kept = known[page] == KEPT
                 raise RefusedError(Refusal.PAGE_IN_TREE if kept else Refusal.PAGE_NOT_ALLOCATED, page)
+
+    def require_allocated(self, pages: Sequence[int]) -> None:
+        """Refuse pages that no lane holds, or that are free."""
+        self.require_in_pool(pages)
+        self._meter.touched += len(pages)
+        for page in pages:
+            if self._states[page] == FREE:
+                raise RefusedError(Refusal.PAGE_NOT_ALLOCATED, page)
 
     def pages(self) -> LanePages:
         """List every page by state. Reads the whole pool."""
@@ -234,6 +336,10 @@ class LanePool:
         pages = self.pages()
         if self._states[DUMMY_PAGE] != OUTSIDE:
             broken.append("the dummy page has a state")
+        if any(self._states[page] not in (IN_USE, KEPT) for page in self._pins):
+            broken.append("a pinned page is neither in use nor kept")
+        if not self._deferred.keys() <= self._pins.keys():
+            broken.append("something is put off for a page that is not pinned")
         for lane, (index, order) in enumerate(zip(self._free, self._retained, strict=True)):
             held = [PhysicalPage(position) for run in index.runs() for position in run]
             if tuple(self.geometry.page(Lane(lane), page) for page in held) != pages.free[lane]:

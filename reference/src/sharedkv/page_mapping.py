@@ -53,6 +53,40 @@ class Writes:
     lengths: Integers
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PageShare:
+    """What one rank has of some pages: arrays (pages,) int64 of its physical pages and of their positions."""
+
+    sources: Integers
+    positions: Integers
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PageRuns:
+    """Pages that follow one another on both sides: arrays (runs,) int64 of first pages and of how many they are."""
+
+    sources: Integers
+    destinations: Integers
+    counts: Integers
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AddressTable:
+    """Where buffers begin on both sides, and the bytes of a page: arrays (buffers,) int64."""
+
+    sources: Integers
+    destinations: Integers
+    page_bytes: Integers
+
+    def of(self, buffers: Integers) -> AddressTable:
+        """Return the rows of some buffers."""
+        return AddressTable(
+            sources=self.sources[buffers],
+            destinations=self.destinations[buffers],
+            page_bytes=self.page_bytes[buffers],
+        )
+
+
 def chunk_pages(geometry: Geometry, *, sent_tokens: int, end_tokens: int, is_last: bool) -> range:
     """Return the positions that a chunk sends; a page that is not full waits, unless the chunk is the last."""
     if sent_tokens % geometry.page_size:
@@ -72,11 +106,7 @@ def deal(
     for a page outside the pool, and for one that is named twice.
     """
     _require_positions(pages, first_position, destinations, is_last=is_last)
-    for page in pages:
-        if not geometry.is_in_pool(page):
-            raise RefusedError(Refusal.PAGE_OUTSIDE_POOL, page)
-    if len(set(pages)) < len(pages):
-        raise RefusedError(Refusal.PAGE_NAMED_TWICE, next(page for page in pages if pages.count(page) > 1))
+    require_distinct(geometry, pages)
     lanes, sources = geometry.places(np.array(pages, dtype=np.int64))
     positions = np.arange(first_position, first_position + len(pages))
     targets = np.array(destinations[first_position : first_position + len(pages)], dtype=np.int64)
@@ -102,6 +132,22 @@ def _require_positions(
         raise RefusedError(Refusal.PAGE_COUNTS_DIFFER, summary)
 
 
+def require_distinct(geometry: Geometry, pages: Sequence[int]) -> None:
+    """Refuse pages outside the pool, and one that is named twice."""
+    for page in pages:
+        if not geometry.is_in_pool(page):
+            raise RefusedError(Refusal.PAGE_OUTSIDE_POOL, page)
+    if len(set(pages)) < len(pages):
+        raise RefusedError(Refusal.PAGE_NAMED_TWICE, next(page for page in pages if pages.count(page) > 1))
+
+
+def share_of(geometry: Geometry, pages: Sequence[int], first_position: int, rank: int) -> PageShare:
+    """Return what one rank has of pages of the pool, none of them twice."""
+    lanes, sources = geometry.places(np.array(pages, dtype=np.int64))
+    (own,) = np.nonzero(lanes == rank)
+    return PageShare(sources=sources[own], positions=first_position + own)
+
+
 def writes(sources: Sequence[int], destinations: Sequence[int], buffers: Sequence[BufferAddresses]) -> Writes:
     """Return the fewest writes that move pages in their order: pages that step by one on both sides are one write.
 
@@ -111,28 +157,40 @@ def writes(sources: Sequence[int], destinations: Sequence[int], buffers: Sequenc
         raise RefusedError(Refusal.PAGE_COUNTS_DIFFER, f"{len(sources)} source pages, {len(destinations)} destinations")
     if min((*sources, *destinations), default=0) < 0:
         raise RefusedError(Refusal.PAGE_OUTSIDE_POOL, min((*sources, *destinations)))
+    table = address_table(buffers)
+    return writes_of(page_runs(np.array(sources, dtype=np.int64), np.array(destinations, dtype=np.int64)), table)
+
+
+def address_table(buffers: Sequence[BufferAddresses]) -> AddressTable:
+    """Return the addresses of buffers, or refuse one whose pages differ in bytes on the two sides."""
     for number, each in enumerate(buffers):
         if each.source_page_bytes != each.destination_page_bytes:
             summary = (
                 f"buffer {number}: {each.source_page_bytes} bytes a page here, {each.destination_page_bytes} there"
             )
             raise RefusedError(Refusal.PAGE_BYTES_DIFFER, summary)
-    firsts, counts, targets = _runs(np.array(sources, dtype=np.int64), np.array(destinations, dtype=np.int64))
-    page_bytes, begins, ends = (
-        np.array([getattr(each, name) for each in buffers], dtype=np.int64)[:, None]
+    page_bytes, sources, destinations = (
+        np.array([getattr(each, name) for each in buffers], dtype=np.int64)
         for name in ("source_page_bytes", "source", "destination")
     )
-    return Writes(
-        buffers=np.repeat(np.arange(len(buffers)), len(firsts)),
-        sources=(begins + firsts * page_bytes).ravel(),
-        destinations=(ends + targets * page_bytes).ravel(),
-        lengths=(counts * page_bytes).ravel(),
-    )
+    return AddressTable(sources=sources, destinations=destinations, page_bytes=page_bytes)
 
 
-def _runs(sources: Integers, destinations: Integers) -> tuple[Integers, Integers, Integers]:
-    """Return of each run its first source, its pages, and its first destination."""
+def page_runs(sources: Integers, destinations: Integers) -> PageRuns:
+    """Return the runs of pages that step by one on both sides, in the order of the pages."""
     is_first = np.ones(len(sources), dtype=np.bool_)
     is_first[1:] = (np.diff(sources) != 1) | (np.diff(destinations) != 1)
     starts = np.flatnonzero(is_first)
-    return sources[starts], np.diff(np.append(starts, len(sources))), destinations[starts]
+    counts = np.diff(np.append(starts, len(sources)))
+    return PageRuns(sources=sources[starts], destinations=destinations[starts], counts=counts)
+
+
+def writes_of(runs: PageRuns, table: AddressTable) -> Writes:
+    """Return one write for each run in each buffer, buffer after buffer."""
+    page_bytes = table.page_bytes[:, None]
+    return Writes(
+        buffers=np.repeat(np.arange(len(table.page_bytes)), len(runs.counts)),
+        sources=(table.sources[:, None] + runs.sources * page_bytes).ravel(),
+        destinations=(table.destinations[:, None] + runs.destinations * page_bytes).ravel(),
+        lengths=(runs.counts * page_bytes).ravel(),
+    )

@@ -10,11 +10,14 @@ Messages may come in any order, twice, or after their room is gone: what is not 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from sharedkv.errors import Refusal, RefusedError
+
+Source = int | tuple[int, int]
+"""A prefill rank; or one with the decode rank that it writes to, where several wait for one room."""
 
 
 class RoomState(StrEnum):
@@ -56,8 +59,8 @@ class _Stream:
 @dataclass(eq=False, slots=True)
 class _Room:
     epoch: int
-    streams: dict[tuple[int, str], _Stream]
-    sources: frozenset[int]
+    streams: dict[tuple[Source, str], _Stream]
+    sources: frozenset[Source]
     num_open: int
     has_begun: bool = False
     has_failed: bool = False
@@ -72,26 +75,40 @@ class _Room:
 
 
 class Rooms:
-    """The rooms of one decode rank. Numbers may be used again; epochs never are."""
+    """The rooms of one decode rank. Numbers may be used again; epochs never are.
 
-    def __init__(self) -> None:
+    A process that may be started again begins at an epoch that none before it can have come to.
+    """
+
+    def __init__(self, first_epoch: int = 0) -> None:
+        self.first_epoch = first_epoch
         self._rooms: dict[int, _Room] = {}
-        self._next_epoch = 0
+        self._next_epoch = first_epoch
 
     def open(self, room: int, sources: Sequence[int], parts: Sequence[str]) -> int:
         """Wait for every part of every source, and return the epoch."""
-        if room in self._rooms:
-            raise RefusedError(Refusal.ROOM_IN_USE, room)
+        self.require_closed(room)
         for named in (sources, parts):
             if not named or len(set(named)) < len(named):
                 raise RefusedError(Refusal.ROOM_INVALID, f"room {room}: sources {list(sources)}, parts {list(parts)}")
-        streams = {(source, part): _Stream() for source in sources for part in parts}
+        return self.wait_for(room, [(source, part) for source in sources for part in parts])
+
+    def require_closed(self, room: int) -> None:
+        """Refuse a room that is open."""
+        if room in self._rooms:
+            raise RefusedError(Refusal.ROOM_IN_USE, room)
+
+    def wait_for(self, room: int, streams: Iterable[tuple[Source, str]]) -> int:
+        """Wait for some parts of some sources, each named once, and return the epoch."""
+        self.require_closed(room)
+        waiting = {stream: _Stream() for stream in streams}
         epoch = self._next_epoch
-        self._rooms[room] = _Room(epoch=epoch, streams=streams, sources=frozenset(sources), num_open=len(streams))
+        sources = frozenset(source for source, _ in waiting)
+        self._rooms[room] = _Room(epoch=epoch, streams=waiting, sources=sources, num_open=len(waiting))
         self._next_epoch += 1
         return epoch
 
-    def arrived(self, room: int, epoch: int, source: int, part: str, chunk: int, *, is_last: bool) -> None:
+    def arrived(self, room: int, epoch: int, source: Source, part: str, chunk: int, *, is_last: bool) -> None:
         """Hear that a chunk is there."""
         waiting = self._live(room, epoch)
         stream = waiting.streams.get((source, part)) if waiting else None
@@ -100,11 +117,19 @@ class Rooms:
         waiting.has_begun = True
         waiting.num_open -= stream.is_complete
 
-    def failed(self, room: int, epoch: int, source: int) -> None:
+    def failed(self, room: int, epoch: int, source: Source) -> None:
         """Hear that a source gave up."""
         waiting = self._live(room, epoch)
         if waiting is not None and source in waiting.sources:
             waiting.has_failed = True
+
+    def give_up(self, room: int) -> None:
+        """Let a room be failed, however far it was."""
+        self._require(room).has_failed = True
+
+    def is_open(self, room: int) -> bool:
+        """Say whether there is such a room."""
+        return room in self._rooms
 
     def state(self, room: int) -> RoomState:
         """Say how far a room is."""

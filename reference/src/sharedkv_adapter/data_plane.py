@@ -34,7 +34,8 @@ PREFETCH_LOST = "prefetch_lost"
 NO_KERNELS = "no_kernels"
 LATE_BACKUPS = "late_backups"
 LATE_LOADS = "late_loads"
-FAULTS = (LATE_WRITES, LATE_COPIES, PREFETCH_LOST, NO_KERNELS, LATE_BACKUPS, LATE_LOADS)
+WORKER_CRASH = "worker_crash"
+FAULTS = (LATE_WRITES, LATE_COPIES, PREFETCH_LOST, NO_KERNELS, LATE_BACKUPS, LATE_LOADS, WORKER_CRASH)
 _LATE_STREAMS = {LATE_WRITES: compute_stream, LATE_BACKUPS: backup_stream, LATE_LOADS: load_stream}
 
 NoteEvent = Callable[[contract.Event], None]

@@ -43,14 +43,19 @@ FEATURES = frozenset(
 )
 DATA_PLANE_FEATURES = frozenset(
     {
+        "abort",
         "copies",
         "direct_write",
+        "overlap",
         "prefetch",
         "probe.collectives",
+        "probe.decode_pool",
         "probe.host_pool",
         "probe.inject",
+        "probe.network",
         "probe.pool",
         "reuse",
+        "transfer.requests",
     }
 )
 """What needs torch, and is claimed only where it can be found."""

@@ -6,7 +6,6 @@ needs torch, and is imported when it is first asked for; without torch its facet
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -15,22 +14,28 @@ from sharedkv.allocation import OwnerLaneAllocator
 from sharedkv.copy_engine import DRAFT, TARGET, CopyEngine, InstantEngine
 from sharedkv.copy_ledger import Agreement, CopyLedger, LocalAgreement
 from sharedkv.errors import RefusedError
+from sharedkv.fingerprint import fingerprint
 from sharedkv.geometry import Geometry
 from sharedkv.host_cache import HostCache
 from sharedkv.host_pool import HostPool
 from sharedkv.layouts import Layout
+from sharedkv.rooms import Rooms
 from sharedkv.storage.objects import PageForm
 from sharedkv.storage.ports import PageBytes
 from sharedkv.tree_node import Node
 from sharedkv_adapter import translation
+from sharedkv_adapter.abort import ReferenceAbort
 from sharedkv_adapter.allocation import ReferenceAllocation
 from sharedkv_adapter.eviction import ReferenceEviction
-from sharedkv_adapter.host_tier import ReferenceHostTier, cache_policy, copies_in_flight, tree_nodes
+from sharedkv_adapter.host_tier import ReferenceHostTier, cache_policy
+from sharedkv_adapter.overlap import ReferenceOverlap
 from sharedkv_adapter.planning import ReferencePlanning
+from sharedkv_adapter.probes import ReferenceProbe
+from sharedkv_adapter.session_clock import SessionClock
+from sharedkv_adapter.sides_on_demand import SidesOnDemand
 from sharedkv_adapter.storage import NoBytes, ReferenceStorage
 from sharedkv_adapter.stores import Stores
 from sharedkv_adapter.transfer import ReferenceTransfer
-from sharedkv_adapter.translation import contract_errors
 from sharedkv_conformance import contract
 
 if TYPE_CHECKING:
@@ -39,88 +44,12 @@ if TYPE_CHECKING:
     from sharedkv_adapter.direct_write import ReferenceDirectWrite
     from sharedkv_adapter.prefetch import ReferencePrefetch
     from sharedkv_adapter.reuse import ReferenceReuse
+    from sharedkv_adapter.transfer_sides import TransferSides
 
 
 def has_data_plane() -> bool:
     """Say whether torch can be found, without importing it."""
     return find_spec("torch") is not None
-
-
-class ReferenceProbe:
-    """Views of a session's inner state; none changes it."""
-
-    def __init__(self, session: ReferenceSession, events: Sequence[contract.Event]) -> None:
-        self._session = session
-        self._events = events
-
-    def cost(self) -> int:
-        """Return the elements that the last call read or wrote, of whichever facet it was."""
-        return self._session.touched
-
-    def events(self) -> tuple[contract.Event, ...]:
-        """Return every event so far."""
-        return tuple(self._events)
-
-    def pages(self) -> contract.PageSets:
-        """Return the state of every page."""
-        return translation.page_sets(self._session.allocator.pages())
-
-    def pool(self, layer: int) -> tuple[contract.PoolBuffer, ...]:
-        """Return every buffer of a layer, after all rows that were written."""
-        with contract_errors():
-            return self._session.plane("probe.pool").shown(layer)
-
-    def host_pool(self, layer: int) -> tuple[contract.HostBuffer, ...]:
-        """Return the host pages of a layer, after all copies that were submitted."""
-        with contract_errors():
-            return self._session.plane("probe.host_pool").shown_host(layer)
-
-    def tree(self) -> tuple[contract.TreeNode, ...]:
-        """Return every node of the prefix tree."""
-        return tree_nodes(self._session.host_cache)
-
-    def copies(self) -> tuple[contract.CopyInFlight, ...]:
-        """Return every copy that was not acknowledged."""
-        return copies_in_flight(self._session.host_cache)
-
-    def hold(self) -> None:
-        """Let nobody hear of the end of what is submitted from now on."""
-        self._session.host_cache.ledger.hold()
-
-    def finish(self, copy: int, source: str, rank: int) -> None:
-        """Let the end of a source of a held copy, or what a held fetch is to bring, be heard of."""
-        with contract_errors():
-            if source == "query":
-                self._session.storage.finish_query(copy, rank)
-            else:
-                self._session.host_cache.ledger.finish(copy, source, rank)
-
-    def arrive(self, fetch: int, part: str, pages: int) -> None:
-        """Let so many more pages of a part of a held fetch arrive."""
-        with contract_errors():
-            self._session.storage.arrive(fetch, part, pages)
-
-    def advance(self, ticks: int) -> None:
-        """Let the clock of the session go on."""
-        self._session.storage.advance(ticks)
-
-    def objects(self) -> tuple[contract.StoredObject, ...]:
-        """Return every object of the session's store that is whole."""
-        return self._session.storage.objects()
-
-    def spoil(self, key: str, part: str, how: str) -> None:
-        """Spoil one object of the store."""
-        with contract_errors():
-            self._session.storage.spoil(key, part, how)
-
-    def collectives(self) -> tuple[contract.Collective, ...]:
-        """Return every exchange of the ranks so far."""
-        return tuple(self._session.plane("probe.collectives").collectives)
-
-    def inject(self, fault: str) -> None:
-        """Bring about a fault of the data plane from now on."""
-        with contract_errors():
-            self._session.plane("probe.inject").inject(fault)
 
 
 class ReferenceSession:
@@ -136,6 +65,8 @@ class ReferenceSession:
         self._planning = ReferencePlanning(geometry)
         self._probe = ReferenceProbe(self, self._events)
         self._asked_last: OwnerLaneAllocator | HostPool | ReferenceEviction | None = None
+        self.clock = SessionClock()
+        self.sides = SidesOnDemand(self._made_sides)
 
     @property
     def planning(self) -> ReferencePlanning:
@@ -260,7 +191,50 @@ class ReferenceSession:
     @cached_property
     def transfer(self) -> ReferenceTransfer:
         """Both sides of transfers."""
-        return ReferenceTransfer(self._geometry, self._layout, self._config.pool)
+        return ReferenceTransfer(self._geometry, self._fields, self._rooms, self.sides)
+
+    @cached_property
+    def overlap(self) -> ReferenceOverlap | contract.UnclaimedFacet:
+        """Layers that are sent while a forward runs."""
+        return ReferenceOverlap(self.sides) if has_data_plane() else contract.UnclaimedFacet("overlap")
+
+    @cached_property
+    def abort(self) -> ReferenceAbort | contract.UnclaimedFacet:
+        """Giving up."""
+        return ReferenceAbort(self.sides) if has_data_plane() else contract.UnclaimedFacet("abort")
+
+    @cached_property
+    def _rooms(self) -> Rooms:
+        return Rooms()
+
+    @cached_property
+    def _fields(self) -> dict[str, str]:
+        pool = self._config.pool
+        return fingerprint(self._geometry, self._layout, layers=pool.layers, draft_layers=pool.draft_layers)
+
+    def _made_sides(self, feature: str) -> TransferSides:
+        plane = self.plane(feature)
+        from sharedkv_adapter.transfer_sides import SessionParts, TransferSides  # noqa: PLC0415 - needs torch
+
+        return TransferSides(
+            SessionParts(
+                transfer=self._config.transfer,
+                fingerprint=self._fields,
+                plane=plane,
+                allocator=self.allocator,
+                rooms=self._rooms,
+                clock=self.clock,
+            )
+        )
+
+    def advance(self, ticks: int) -> None:
+        """Let the clock go on, and what is due happen at each tick."""
+        if self.sides.made is None:
+            self.clock.ticks += ticks
+            return
+        for _ in range(ticks):
+            self.clock.ticks += 1
+            self.sides.made.tick()
 
     @property
     def probe(self) -> ReferenceProbe:
@@ -280,9 +254,11 @@ class ReferenceSession:
         return DataPlane(self._geometry, self._layout, self._config, self._events.append)
 
     def close(self) -> None:
-        """Give up what is outside the session: the objects of a store of its own."""
+        """Give up what is outside the session: the objects of a store of its own, engines and what is in flight."""
         if "storage" in vars(self):
             self.storage.close()
+        if self.sides.made is not None:
+            self.sides.made.close()
 
     def _note_refused(self, refused: RefusedError) -> None:
         self._events.append(contract.Event(kind="rejected", reason=translation.reason(refused).value))

@@ -22,6 +22,7 @@ from sharedkv.storage.ports import HostSide, PageBytes
 from sharedkv.storage.saving import Saver
 from sharedkv.stored_pages import StoredPages
 from sharedkv.tree_node import HostPage
+from sharedkv_adapter.session_clock import SessionClock
 from sharedkv_adapter.stores import Stores
 from sharedkv_adapter.translation import contract_errors
 from sharedkv_conformance import contract
@@ -44,6 +45,10 @@ class SessionParts(Protocol):
     def host_cache(self) -> HostCache:
         """The tree over both tiers."""
 
+    @property
+    def clock(self) -> SessionClock:
+        """What fetches with a timeout look at."""
+
 
 class ReferenceStorage:
     """What one session saves and fetches; `bytes_of` gives the host memory of a form."""
@@ -58,7 +63,6 @@ class ReferenceStorage:
         self._ledger = cache.ledger
         self._ranks = range(config.cp_size)
         self._unlooked: dict[int, set[int]] = {}
-        self._ticks = 0
         self._store = PageStore(self._shelf, self._form, session_namespace(config))
         host = HostSide(
             tree=StoredPages(cache),
@@ -69,7 +73,7 @@ class ReferenceStorage:
         )
         limits = FetchLimits(quota=config.storage.quota, least=config.storage.least)
         self._saver = Saver(host, self._store, self._workers)
-        self._fetcher = Fetcher(host, self._store, self._workers, lambda: self._ticks, limits)
+        self._fetcher = Fetcher(host, self._store, self._workers, lambda: session.clock.ticks, limits)
         cache.on_reset.append(self._fetcher.revoke_all)
 
     def close(self) -> None:
@@ -140,10 +144,6 @@ class ReferenceStorage:
         """Bring so many more pages of a part. Refuses a fetch that is not there."""
         self._fetcher.bring(fetch, part, pages)
         self._workers.drain()
-
-    def advance(self, ticks: int) -> None:
-        """Let the clock go on."""
-        self._ticks += ticks
 
     def objects(self) -> tuple[contract.StoredObject, ...]:
         """Return every object of the store that is whole."""

@@ -5,6 +5,7 @@ One module a facet holds the facet's frozen values and its Protocol; `pool` hold
 the table of every call.
 """
 
+from sharedkv_conformance.contract.abort import Abort
 from sharedkv_conformance.contract.allocation import (
     Admission,
     Allocation,
@@ -43,7 +44,9 @@ from sharedkv_conformance.contract.implementation import (
     OpenConfig,
     Session,
     StorageConfig,
+    TransferConfig,
 )
+from sharedkv_conformance.contract.overlap import Overlap, OverlapContext
 from sharedkv_conformance.contract.planning import (
     BatchPlan,
     Descriptor,
@@ -59,8 +62,10 @@ from sharedkv_conformance.contract.pool import BufferRows, Placement, PoolConfig
 from sharedkv_conformance.contract.prefetch import Prefetch
 from sharedkv_conformance.contract.probe import (
     Collective,
+    ControlMessage,
     CopyInFlight,
     Event,
+    Flight,
     HostBuffer,
     PageSets,
     PoolBuffer,
@@ -70,6 +75,13 @@ from sharedkv_conformance.contract.probe import (
     TreeNode,
 )
 from sharedkv_conformance.contract.reuse import Composed, RankQueries, RankTopK, Reuse, ReuseRequest
+from sharedkv_conformance.contract.sending import (
+    DecodePlace,
+    DecodeStatistics,
+    Reservation,
+    Sending,
+    SendReport,
+)
 from sharedkv_conformance.contract.storage import FetchStatus, Storage, StorageNamespace
 from sharedkv_conformance.contract.transfer import (
     Block,
@@ -81,10 +93,11 @@ from sharedkv_conformance.contract.transfer import (
 )
 from sharedkv_conformance.contract.unclaimed import UnclaimedFacet
 
-CONTRACT_VERSION = "1.2"
+CONTRACT_VERSION = "1.3"
 
 __all__ = [
     "CONTRACT_VERSION",
+    "Abort",
     "Admission",
     "Allocation",
     "BackupRequest",
@@ -95,8 +108,11 @@ __all__ = [
     "Collective",
     "Composed",
     "ContractError",
+    "ControlMessage",
     "Copies",
     "CopyInFlight",
+    "DecodePlace",
+    "DecodeStatistics",
     "Description",
     "Descriptor",
     "DirectWrite",
@@ -110,6 +126,7 @@ __all__ = [
     "ExtendRequest",
     "FetchStatus",
     "Fingerprint",
+    "Flight",
     "FreeRoom",
     "HostAdmission",
     "HostAllocation",
@@ -126,6 +143,8 @@ __all__ = [
     "LoadBack",
     "Match",
     "OpenConfig",
+    "Overlap",
+    "OverlapContext",
     "PageRange",
     "PageSets",
     "Placement",
@@ -142,11 +161,14 @@ __all__ = [
     "Reason",
     "Rejected",
     "RequestSplit",
+    "Reservation",
     "Reuse",
     "ReuseRequest",
     "RoomMade",
     "Segment",
     "SegmentRows",
+    "SendReport",
+    "Sending",
     "Session",
     "Span",
     "Storage",
@@ -154,6 +176,7 @@ __all__ = [
     "StorageNamespace",
     "StoredObject",
     "Transfer",
+    "TransferConfig",
     "TreeNode",
     "UnclaimedFacet",
     "Unsupported",

@@ -70,6 +70,12 @@ class Reason(StrEnum):
     ROOM_IN_USE = "room_in_use"
     ROOM_INVALID = "room_invalid"
     ROOM_UNKNOWN = "room_unknown"
+    ROOM_NOT_READY = "room_not_ready"
+    AUX_TOO_LONG = "aux_too_long"
+    CONTEXT_DIFFERS = "context_differs"
+    FLIGHT_UNKNOWN = "flight_unknown"
+    MESSAGE_UNKNOWN = "message_unknown"
+    SLOT_UNKNOWN = "slot_unknown"
 
     @property
     def clause(self) -> str:
@@ -136,6 +142,12 @@ _CLAUSE_OF_REASON = {
     Reason.ROOM_IN_USE: "RFC-0012:C-ROOMS",
     Reason.ROOM_INVALID: "RFC-0012:C-ROOMS",
     Reason.ROOM_UNKNOWN: "RFC-0012:C-ROOMS",
+    Reason.ROOM_NOT_READY: "RFC-0012:C-SEND",
+    Reason.AUX_TOO_LONG: "RFC-0012:C-SEND",
+    Reason.CONTEXT_DIFFERS: "RFC-0013:C-CONTEXTS",
+    Reason.FLIGHT_UNKNOWN: "RFC-0012:C-SEND",
+    Reason.MESSAGE_UNKNOWN: "RFC-0012:C-SEND",
+    Reason.SLOT_UNKNOWN: "RFC-0012:C-SLOTS",
 }
 
 

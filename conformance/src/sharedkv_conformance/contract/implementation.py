@@ -70,6 +70,26 @@ class StorageConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TransferConfig:
+    """Decode as a session plays it, and how long anything may take, in ticks of the session's clock.
+
+    Each of `decode_ranks` has the pages 1..`decode_pages` (page 0 is its dummy), stored as the session's pool stores
+    them, and the slots 0..`slots` - 1 of `aux_bytes` each. Layers are sent in groups of `group`; 0 turns overlap off.
+    A flight that has not ended `deadline` ticks after its submission, or a chunk after `transfer.send`, fails; a room
+    that has not ended `patience` ticks after it was reserved does so at decode.
+    """
+
+    decode_ranks: int = 1
+    decode_pages: int = 0
+    slots: int = 0
+    aux_bytes: int = 16
+    group: int = 8
+    deadline: int = 30
+    patience: int = 300
+    quarantine: int = 60
+
+
+@dataclass(frozen=True, kw_only=True)
 class OpenConfig:
     """The geometry of one session.
 
@@ -77,6 +97,7 @@ class OpenConfig:
     not among them. `rank` is the rank that this session plays in planning and allocation: every rank does both alike;
     the data-plane facets play all ranks. `split` other than `in_sequence` is refused with `Rejected`. `host_pages`
     counts the pages of each lane of the host tier, `host` says how it behaves, `storage` which objects are behind it.
+    `transfer` describes the decode side and the patience of both.
     """
 
     cp_size: int
@@ -90,6 +111,7 @@ class OpenConfig:
     host_pages: int = 0
     host: HostConfig = field(default_factory=HostConfig)
     storage: StorageConfig = field(default_factory=StorageConfig)
+    transfer: TransferConfig = field(default_factory=TransferConfig)
 
 
 class Session(Protocol):
@@ -97,9 +119,10 @@ class Session(Protocol):
 
     Beside `close` it has one attribute a facet that is claimed, under the facet's word: `planning` (`Planning`),
     `allocation` (`Allocation`), `direct_write` (`DirectWrite`), `reuse` (`Reuse`), `prefetch` (`Prefetch`), `eviction`
-    (`Eviction`), `host_tier` (`HostTier`), `copies` (`Copies`), `storage` (`Storage`), `transfer` (`Transfer`) and
-    `probe` (`Probe`). A call that is not claimed raises `Unsupported`; a facet or a call that is not there at all
-    counts as one that does, so that an adapter outlives the next minor version of the contract.
+    (`Eviction`), `host_tier` (`HostTier`), `copies` (`Copies`), `storage` (`Storage`), `transfer` (`Transfer` and
+    `Sending`), `overlap` (`Overlap`), `abort` (`Abort`) and `probe` (`Probe`). A call that is not claimed raises
+    `Unsupported`; a facet or a call that is not there at all counts as one that does, so that an adapter outlives the
+    next minor version of the contract.
     """
 
     def close(self) -> None:

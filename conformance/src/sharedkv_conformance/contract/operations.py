@@ -5,9 +5,7 @@ The trace, the history recorder and the wire all read this table; nothing else l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping
 
 from sharedkv_conformance.contract.allocation import (
     Admission,
@@ -28,6 +26,8 @@ from sharedkv_conformance.contract.host_tier import (
     LoadBack,
     Match,
 )
+from sharedkv_conformance.contract.operation import Operation
+from sharedkv_conformance.contract.operations_transfer import NETWORK_OPERATIONS, TRANSFER_OPERATIONS
 from sharedkv_conformance.contract.planning import BatchPlan, Descriptor, RequestSplit
 from sharedkv_conformance.contract.pool import Placement, RankRows
 from sharedkv_conformance.contract.probe import (
@@ -42,47 +42,6 @@ from sharedkv_conformance.contract.probe import (
 )
 from sharedkv_conformance.contract.reuse import Composed, RankQueries, RankTopK, ReuseRequest
 from sharedkv_conformance.contract.storage import FetchStatus, StorageNamespace
-from sharedkv_conformance.contract.transfer import Block, Fingerprint, LayerBuffers, PageRange, RankPages
-from sharedkv_conformance.contract.unclaimed import UnclaimedFacet
-
-
-@dataclass(frozen=True, kw_only=True)
-class Operation:
-    """One call of the contract.
-
-    `parameters` and `result` are types that `codec` can read and write. `takes` says which parameters hold values
-    that an earlier answer produced, by kind (`page`, `location`, `copy`, `lease`, ...); `produces` says where the
-    answer holds such values, by field name (the empty name is the answer itself). Where an answer holds them lane by
-    lane, a kind `host_page:lane` means those of the lane that the argument `lane` names.
-    """
-
-    name: str
-    parameters: Mapping[str, Any]
-    result: Any
-    feature: str
-    takes: Mapping[str, str] = field(default_factory=dict)
-    produces: Mapping[str, str] = field(default_factory=dict)
-
-    def of(self, session: Any) -> Callable[..., Any]:
-        """Return the method of a session that answers this call.
-
-        An adapter of an earlier minor version lacks later facets and calls; these refuse as everything that is not
-        claimed does.
-        """
-        found = getattr(getattr(session, self.facet, None), self.method, None)
-        method: Callable[..., Any] = found if callable(found) else getattr(UnclaimedFacet(self.feature), self.method)
-        return method
-
-    @property
-    def facet(self) -> str:
-        """Return the attribute of the session that answers this call."""
-        return self.name.partition(".")[0]
-
-    @property
-    def method(self) -> str:
-        """Return the method of the facet that answers this call."""
-        return self.name.partition(".")[2]
-
 
 _BATCH = {"batch": tuple[ExtendRequest, ...]}
 _PAGES = {"pages": tuple[int, ...]}
@@ -94,7 +53,6 @@ _TREE = {"nodes": tuple[EvictionNode, ...], **_DEFICIT}
 _REQUIRED = {"required": tuple[int, ...]}
 _TOKENS = {"tokens": tuple[int, ...]}
 _FETCH = {"fetch": int}
-_ROOM = {"room": int, "epoch": int, "source": int}
 
 OPERATIONS: tuple[Operation, ...] = (
     Operation(
@@ -313,52 +271,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(name="storage.end", parameters=_FETCH, result=int, feature="storage", takes={"fetch": "copy"}),
     Operation(name="storage.revoke", parameters=_FETCH, result=None, feature="storage", takes={"fetch": "copy"}),
     Operation(name="storage.quota", parameters={}, result=int, feature="storage"),
-    Operation(
-        name="transfer.chunk",
-        parameters={"sent_tokens": int, "end_tokens": int, "is_last": bool},
-        result=PageRange,
-        feature="transfer",
-    ),
-    Operation(
-        name="transfer.deal",
-        parameters={
-            **_PAGES,
-            "first_position": int,
-            "destinations": tuple[int, ...],
-            "is_last": bool,
-        },
-        result=tuple[RankPages, ...],
-        feature="transfer",
-    ),
-    Operation(
-        name="transfer.blocks",
-        parameters={
-            "sources": tuple[int, ...],
-            "destinations": tuple[int, ...],
-            "buffers": tuple[LayerBuffers, ...],
-        },
-        result=tuple[Block, ...],
-        feature="transfer",
-    ),
-    Operation(name="transfer.fingerprint", parameters={}, result=Fingerprint, feature="transfer"),
-    Operation(name="transfer.shake_hands", parameters={"peer": Fingerprint}, result=None, feature="transfer"),
-    Operation(
-        name="transfer.open_room",
-        parameters={"room": int, "sources": tuple[int, ...], "parts": tuple[str, ...]},
-        result=int,
-        feature="transfer",
-        produces={"": "epoch"},
-    ),
-    Operation(
-        name="transfer.arrived",
-        parameters={**_ROOM, "part": str, "chunk": int, "is_last": bool},
-        result=None,
-        feature="transfer",
-        takes={"epoch": "epoch"},
-    ),
-    Operation(name="transfer.failed", parameters=_ROOM, result=None, feature="transfer", takes={"epoch": "epoch"}),
-    Operation(name="transfer.status", parameters={"room": int}, result=str, feature="transfer"),
-    Operation(name="transfer.close_room", parameters={"room": int}, result=None, feature="transfer"),
+    *TRANSFER_OPERATIONS,
     Operation(name="probe.cost", parameters={}, result=int, feature="probe.cost"),
     Operation(name="probe.events", parameters={}, result=tuple[Event, ...], feature="probe.events"),
     Operation(name="probe.pages", parameters={}, result=PageSets, feature="probe.pages"),
@@ -394,6 +307,7 @@ OPERATIONS: tuple[Operation, ...] = (
         feature="probe.objects",
         takes={"key": "key"},
     ),
+    *NETWORK_OPERATIONS,
 )
 
 OPERATION_BY_NAME: Mapping[str, Operation] = {operation.name: operation for operation in OPERATIONS}

@@ -15,7 +15,8 @@ class Event:
     the `layer`: `written` (rows of the buffer `reason` are enqueued), `layer_end` (every buffer of the layer is),
     `materialized` (prefix pages of the buffer `reason` were gathered). Reasons of `fallback` from prefetch:
     `prefetch_skip`, `prefetch_miss`. Of copies: `backup_submitted`, `load_submitted` (one set of descriptors of the
-    `layer` is enqueued; `reason` is `target` or `draft`).
+    `layer` is enqueued; `reason` is `target` or `draft`). Of overlap: `boundary` (a device event was recorded at the
+    end of the `layer`), and `fallback` with the reason `overlap_declined`.
     """
 
     kind: str
@@ -114,6 +115,45 @@ class StoredObject:
     writer: int
 
 
+@dataclass(frozen=True, kw_only=True)
+class Flight:
+    """Writes of one rank to one decode rank that have not settled.
+
+    `part` is `kv`, `index` or `aux`, `layers` those that it carries, ascending (none of `aux`), `pages` the pages of
+    decode in the order of positions (none of `aux`). It is `is_in_doubt` once it has failed, or was given up, and its
+    bytes may still land.
+    """
+
+    flight: int
+    room: int
+    epoch: int
+    source: int
+    destination: int
+    part: str
+    layers: tuple[int, ...]
+    pages: tuple[int, ...]
+    is_in_doubt: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class ControlMessage:
+    """One message between a prefill rank (`source`) and a decode rank (`destination`); see `sending` for the kinds.
+
+    `part`, `chunk` and `is_last` are those of an `arrived`, elsewhere empty, 0 and false. Chunks of `kv` count from 0
+    in a room; `index` and `aux` are one chunk each.
+    """
+
+    message: int
+    kind: str
+    room: int
+    epoch: int
+    source: int
+    destination: int
+    part: str
+    chunk: int
+    is_last: bool
+
+
 class Probe(Protocol):
     """Views of inner state. A probe never changes what it shows."""
 
@@ -146,6 +186,8 @@ class Probe(Protocol):
         prefetch that is started never finishes. `no_kernels`: the fast kernels are not there. `late_backups`: rows
         reach the host only when something that is ordered after the copy runs (its acknowledgement, a load or a save of
         the host page). `late_loads`: rows of a layer reach the device only when somebody waits for them.
+        `worker_crash`: the next job that a worker of the sender picks up (a chunk or a group of layers of one rank)
+        raises an exception that nobody expects; once.
         """
 
     def tree(self) -> tuple[TreeNode, ...]:
@@ -175,7 +217,11 @@ class Probe(Protocol):
         """Let so many more pages of one part of a held fetch arrive. `Rejected` (`fetch_unknown`) like `finish`."""
 
     def advance(self, ticks: int) -> None:
-        """Let the clock of the session go on."""
+        """Let the clock of the session go on, tick by tick.
+
+        At each tick what is due happens in this order: flights past their deadline are given up, chunks past theirs
+        fail their rooms, rooms past the patience of decode fail, quarantines and pins of flights in doubt end.
+        """
 
     def objects(self) -> tuple[StoredObject, ...]:
         """Return every object that the session's store holds whole and as it was written, in any order."""
@@ -184,4 +230,46 @@ class Probe(Protocol):
         """Spoil one object of the store: it is `lost`, `truncated`, `flipped` (one bit), or `foreign` (another's).
 
         `Rejected` (`object_unknown`) where there is none of this key and part.
+        """
+
+    def stall(self, what: str) -> None:
+        """Let nothing go on by itself from now on: `workers`, `writes` or `messages`; another word is `fault_unknown`.
+
+        Workers pick no job up; flights that are submitted stay in flight; messages stay on the way.
+        """
+
+    def resume(self, what: str) -> None:
+        """Let go on what was stalled, and all that waits for it, oldest first; flights in doubt stay as they are."""
+
+    def flights(self) -> tuple[Flight, ...]:
+        """Return the flights that have not settled, oldest first; a number is never used twice."""
+
+    def land(self, flight: int) -> None:
+        """Let all bytes of a flight land, and the sender learn it; of one in doubt the bytes only, and it stays so.
+
+        `Rejected` (`flight_unknown`) where there is none.
+        """
+
+    def fail(self, flight: int, pages: int, is_definite: bool) -> None:  # noqa: FBT001 - as it crosses
+        """Let the first `pages` of a flight land and the rest fail; unless definite, it is in doubt from then on.
+
+        A flight of `aux` lands nothing. `Rejected` (`flight_unknown`) for one in doubt too.
+        """
+
+    def messages(self) -> tuple[ControlMessage, ...]:
+        """Return the messages on the way, oldest first; a number is never used twice."""
+
+    def deliver(self, message: int) -> None:
+        """Deliver a message, also one that was delivered before. `Rejected` (`message_unknown`) where there is none."""
+
+    def garble(self, message: int, how: str) -> None:
+        """Deliver a spoiled copy of a message: `empty`, `truncated` or `noise`. It stays where it is."""
+
+    def scribble(self, rank: int, slot: int, room: int, epoch: int, data: bytes) -> None:
+        """Let metadata of a room and an epoch land in a slot of a decode rank. `Rejected` (`slot_unknown`)."""
+
+    def decode_pool(self, rank: int, layer: int) -> tuple[PoolBuffer, ...]:
+        """Return every buffer of a layer of one decode rank: its pages from the dummy on, as they are stored.
+
+        `Rejected`: a layer outside the pool (`layer_outside_pool`), a rank that there is not (`room_invalid`).
         """

@@ -101,9 +101,10 @@ def blocks(draw: Draw, state: TransferState) -> Call:
 
 
 def _pages(draw: Draw) -> tuple[int, ...]:
-    """Draw runs of pages, some of which follow one another."""
-    starts = draw(st.sampled_from(((4, 6, 1), (1, 4, 6), (11, 4), (6,), ())))
-    return tuple(page for start in starts for page in range(start, start + draw(st.integers(1, 2))))
+    """Draw runs of pages, some of which follow one another; one that is alone may be long."""
+    starts = draw(st.sampled_from(((4, 6, 1), (1, 4, 6), (6,), (11, 4), (3,), ())))
+    lengths = st.sampled_from((4, 1, 3)) if len(starts) == 1 else st.integers(1, 2)
+    return tuple(page for start in starts for page in range(start, start + draw(lengths)))
 
 
 def _buffers(draw: Draw) -> tuple[LayerBuffers, ...]:

@@ -58,6 +58,9 @@ class AllocationModel:
         self.events: list[Event] = []
         self._snapshots: list[tuple[LanePages, frozenset[int]]] = []
         self.in_tree: Callable[[], AbstractSet[int]] = frozenset
+        self.is_pinned: Callable[[int], bool] = lambda page: False  # noqa: ARG005 - nobody reads pages
+        self.deferred: dict[int, str] = {}
+        self.asked: set[int] = set()
 
     # -- the calls of the contract ---------------------------------------------------------------------------------
 
@@ -101,14 +104,14 @@ class AllocationModel:
         self.begin()
         self.check_named(pages, allowed=(IN_USE,))
         self.check_not_in_tree(pages)
-        self.pages.move(pages, EVICTABLE)
+        self.give(pages, EVICTABLE)
 
     def release(self, pages: Sequence[int]) -> None:
         """Turn allocated pages into free ones."""
         self.begin()
         self.check_named(pages, allowed=(IN_USE, EVICTABLE))
         self.check_not_in_tree(pages)
-        self.pages.move(pages, FREE)
+        self.give(pages, FREE)
 
     def release_locations(self, locations: Sequence[int]) -> None:
         """Release each page that the locations name, once."""
@@ -118,6 +121,26 @@ class AllocationModel:
         """Refuse: a page without an owner has no lane that it should lie on."""
         self.begin()
         raise Rejected(Reason.ALLOCATION_WITHOUT_OWNERS, f"{num_pages} pages without owners")
+
+    def give(self, pages: Sequence[int], state: str) -> None:
+        """Put pages into a state; those that are pinned when they are not any more, and until then they are in use."""
+        pinned = [page for page in pages if self.is_pinned(page)]
+        self.deferred |= dict.fromkeys(pinned, state)
+        self.asked.update(pinned)
+        self.pages.move([page for page in pages if page not in pinned], state)
+
+    def pin(self, pages: Sequence[int]) -> None:
+        """Take note of pages that somebody reads from now on: nobody is given them, and none is evicted."""
+        cached = [page for page in pages if self.pages.state(page) == EVICTABLE]
+        self.deferred |= dict.fromkeys(cached, EVICTABLE)
+        self.pages.move(cached, IN_USE)
+
+    def unpin(self, pages: Sequence[int]) -> None:
+        """Do with pages that nobody reads any more what was asked for meanwhile."""
+        for page in pages:
+            if page in self.deferred:
+                self.asked.discard(page)
+                self.pages.move([page], self.deferred.pop(page))
 
     def owners(self, request: str, pages: Sequence[int]) -> Lanes:  # noqa: ARG002 - the request changes nothing
         """Read the lane of each page from its id."""
@@ -237,8 +260,12 @@ class AllocationModel:
 
     def check_named(self, pages: Sequence[int], allowed: Sequence[str]) -> None:
         """Refuse pages that are foreign, named twice or not allocated, before anything moves."""
-        for reason in sorted(misnamed(self.geometry, pages, self.pages.state, allowed)):
+        for reason in sorted(misnamed(self.geometry, pages, self.state_of, allowed)):
             raise Rejected(reason, f"pages {list(pages)}")
+
+    def state_of(self, page: int) -> str:
+        """Return what a page is to its caller; one that was given back is not allocated, whoever reads it."""
+        return FREE if page in self.asked else self.pages.state(page)
 
     def check_not_in_tree(self, pages: Sequence[int]) -> None:
         """Refuse pages that the prefix tree of the session has, before anything moves."""

@@ -17,7 +17,7 @@ from sharedkv_conformance.model.geometry import Geometry
 from sharedkv_conformance.model.host_memory import HostMemory
 from sharedkv_conformance.model.pool import Pools, buffers_of
 
-FAULTS = ("late_writes", "late_copies", "prefetch_lost", "no_kernels", "late_backups", "late_loads")
+FAULTS = ("late_writes", "late_copies", "prefetch_lost", "no_kernels", "late_backups", "late_loads", "worker_crash")
 Work = Callable[[], None]
 
 

@@ -92,7 +92,7 @@ class HostTierModel(HostTreeModel):
         self.held_locks.clear()
         for request in list(self.reservations):
             self.give_reserved(request, self.reservations.pop(request))
-        self.allocation.pages.move(self.tree.device_pages(), FREE)
+        self.allocation.give(sorted(self.tree.device_pages()), FREE)
         for node in self.tree.nodes.values():
             self.give_host(node.host)
         self.tree.nodes.clear()

@@ -75,6 +75,10 @@ class GuidedModel(HostTierModel):
         twin._numbers = _numbers_of(twin.guide)  # noqa: SLF001 - a copy of itself
         return twin
 
+    def follow(self, guide: Any) -> None:
+        """Take the free choices of the value of an answer from here on."""
+        self._view, self.guide, self._numbers = None, guide, _numbers_of(guide)
+
     def view(self) -> TreeView:
         """Return the tree by pages and nodes; it changes no more once the call is done that this copy follows."""
         if self._view is None:

@@ -103,7 +103,7 @@ class HostTreeModel(HostPoolModel):
             way.append(self.new_node(way, tokens, new))
         self.refresh(way)
         self.count_hit(way)
-        self.allocation.pages.move(freed, FREE)
+        self.allocation.give(freed, FREE)
         backups = self.use_reservation(request, way, new, reserved)
         backups += self.back_up(self.due_for_backup(way), kept=way)
         return Inserted(
@@ -263,7 +263,7 @@ class HostTreeModel(HostPoolModel):
         pages = tuple(page for node in victims for page in node.pages)
         for node in victims:
             self.leave_device(node)
-        self.allocation.pages.move(pages, FREE)
+        self.allocation.give(pages, FREE)
         return Evicted(pages=pages, freed=plan.freed, remaining=plan.remaining)
 
     def leave_device(self, node: Node) -> None:

@@ -10,8 +10,10 @@ from sharedkv_conformance.contract import CONTRACT_VERSION
 from sharedkv_conformance.contract.implementation import Description, OpenConfig
 from sharedkv_conformance.contract.probe import (
     Collective,
+    ControlMessage,
     CopyInFlight,
     Event,
+    Flight,
     HostBuffer,
     PageSets,
     PoolBuffer,
@@ -27,6 +29,7 @@ from sharedkv_conformance.model.host_tier import HostTierModel
 from sharedkv_conformance.model.planning import PlanningModel
 from sharedkv_conformance.model.prefetch import PrefetchModel
 from sharedkv_conformance.model.reuse import ReuseModel
+from sharedkv_conformance.model.sending import AbortCalls, SendingModel, TransferCalls
 from sharedkv_conformance.model.storage import StorageModel
 from sharedkv_conformance.model.storage_objects import Store
 from sharedkv_conformance.model.transfer import TransferModel
@@ -114,6 +117,7 @@ class ModelProbe:
     def advance(self, ticks: int) -> None:
         """Let the clock of the session go on."""
         self._storage.advance(ticks)
+        self._network.advance(ticks)
 
     def objects(self) -> tuple[StoredObject, ...]:
         """Return every whole object of the store of the session."""
@@ -122,6 +126,50 @@ class ModelProbe:
     def spoil(self, key: str, part: str, how: str) -> None:
         """Spoil one object of the store of the session."""
         self._storage.spoil(key, part, how)
+
+    @property
+    def _network(self) -> SendingModel:
+        return self._session.sending
+
+    def stall(self, what: str) -> None:
+        """Let nothing of a kind go on by itself."""
+        self._network.stall(what)
+
+    def resume(self, what: str) -> None:
+        """Let go on what was stalled."""
+        self._network.resume(what)
+
+    def flights(self) -> tuple[Flight, ...]:
+        """Return the flights that have not settled."""
+        return self._network.flights()
+
+    def land(self, flight: int) -> None:
+        """Land a flight."""
+        self._network.land(flight)
+
+    def fail(self, flight: int, pages: int, is_definite: bool) -> None:  # noqa: FBT001 - by contract
+        """Let a flight fail behind its first pages."""
+        self._network.fail(flight, pages, is_definite)
+
+    def messages(self) -> tuple[ControlMessage, ...]:
+        """Return the messages on the way."""
+        return self._network.messages()
+
+    def deliver(self, message: int) -> None:
+        """Deliver a message."""
+        self._network.deliver(message)
+
+    def garble(self, message: int, how: str) -> None:
+        """Deliver a spoiled copy of a message."""
+        self._network.garble(message, how)
+
+    def scribble(self, rank: int, slot: int, room: int, epoch: int, data: bytes) -> None:
+        """Let metadata land in a slot."""
+        self._network.scribble(rank, slot, room, epoch, data)
+
+    def decode_pool(self, rank: int, layer: int) -> tuple[PoolBuffer, ...]:
+        """Return a layer of a decode rank."""
+        return self._network.decode_pool(rank, layer)
 
 
 class CostlyFacet(Generic[Facet]):
@@ -198,9 +246,24 @@ class ModelSession:
         return self._implementation.storage(self.config, self.made("host_tier"), store, self.plane)
 
     @cached_property
-    def transfer(self) -> TransferModel:
+    def transfer(self) -> TransferCalls:
         """Return the model of transfer, made when it is first needed."""
-        return self._implementation.transfer(self.config)
+        return TransferCalls(self._implementation.transfer(self.config), self.sending)
+
+    @cached_property
+    def sending(self) -> SendingModel:
+        """Return the model of sending, overlap and abort, made when it is first needed."""
+        return self._implementation.sending(self.config, self.plane, partial(self.made, "allocation"))
+
+    @cached_property
+    def overlap(self) -> SendingModel:
+        """Return what answers the calls of overlap."""
+        return self.sending
+
+    @cached_property
+    def abort(self) -> AbortCalls:
+        """Return what answers the calls of abort."""
+        return AbortCalls(self.sending)
 
     def close(self) -> None:
         """Hold nothing."""
@@ -220,6 +283,7 @@ class ModelImplementation:
     copies: type[CopiesModel] = CopiesModel
     storage: type[StorageModel] = StorageModel
     transfer: type[TransferModel] = TransferModel
+    sending: type[SendingModel] = SendingModel
     name: str = "model"
     stores: dict[str, Store] = field(default_factory=dict, repr=False)
 
@@ -244,6 +308,11 @@ class ModelImplementation:
             "probe.copies",
             "probe.host_pool",
             "transfer",
+            "transfer.requests",
+            "overlap",
+            "abort",
+            "probe.network",
+            "probe.decode_pool",
             "probe.cost",
             "probe.events",
             "probe.inject",

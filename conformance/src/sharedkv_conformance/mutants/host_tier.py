@@ -28,7 +28,36 @@ class Misreporting(HostTierModel):
         return replace(counted, free=tuple(map(sum, zip(counted.free, self.off, strict=True))))
 
 
-@mutant("host_tier.capacity-of-all-lanes", kills="RFC-0006:C-HOST-POOL#S1")
+class Serving(HostTierModel):
+    """Decides on its own what callers are given; the tree is given what it should be."""
+
+    serves_caller = False
+
+    def allocate(self, pages: Sequence[int]) -> HostAllocation:
+        self.serves_caller = True
+        try:
+            return super().allocate(pages)
+        finally:
+            self.serves_caller = False
+
+    def fits(self, required: Sequence[int]) -> bool:
+        return self.fits_caller(required) if self.serves_caller else super().fits(required)
+
+    def take(self, lane: int, count: int) -> Lanes:
+        return self.take_for_caller(lane, count) if self.serves_caller else super().take(lane, count)
+
+    def fits_caller(self, required: Sequence[int]) -> bool:
+        return super().fits(required)
+
+    def take_for_caller(self, lane: int, count: int) -> Lanes:
+        return super().take(lane, count)
+
+
+@mutant(
+    "host_tier.capacity-of-all-lanes",
+    kills="RFC-0006:C-HOST-POOL#S1",
+    also={"RFC-0006:C-TREE#S9": "the counts after a lookup are not those that there have to be"},
+)
 class CapacityOfAllLanes(HostTierModel):
     """Reports the host pages of all lanes together as those of each."""
 
@@ -38,11 +67,11 @@ class CapacityOfAllLanes(HostTierModel):
 
 
 @mutant("host_tier.page-behind-the-last", kills="RFC-0006:C-HOST-POOL#S1")
-class PageBehindTheLast(HostTierModel):
-    """Gives the page behind the last one, as if pages were counted from 1, to whoever takes the last."""
+class PageBehindTheLast(Serving):
+    """Gives the page behind the last one, as if pages were counted from 1, to the caller who takes the last."""
 
-    def take(self, lane: int, count: int) -> Lanes:
-        pages = super().take(lane, count)
+    def take_for_caller(self, lane: int, count: int) -> Lanes:
+        pages = super().take_for_caller(lane, count)
         last = self.lanes[lane].capacity - 1
         if last not in pages:
             return pages
@@ -51,19 +80,22 @@ class PageBehindTheLast(HostTierModel):
 
 
 @mutant("host_tier.last-page-forgotten", kills="RFC-0006:C-HOST-POOL#S2")
-class LastPageForgotten(HostTierModel):
-    """Gives one page fewer than asked where several are asked for, as if a shorter tail needed no page."""
+class LastPageForgotten(Serving):
+    """Gives callers one page fewer than asked where they ask for several, as if a shorter tail needed no page."""
 
-    def take(self, lane: int, count: int) -> Lanes:
-        return super().take(lane, count - 1 if count > 1 else count)
+    def take_for_caller(self, lane: int, count: int) -> Lanes:
+        return super().take_for_caller(lane, count - 1 if count > 1 else count)
 
 
 @mutant("host_tier.equal-lanes", kills="RFC-0006:C-HOST-POOL#S2")
-class EqualLanes(HostTierModel):
-    """Gives each lane as many pages as the lane that needs most, where there are as many."""
+class EqualLanes(Serving):
+    """Gives callers on each lane as many pages as on the lane that needs most, where there are as many."""
 
-    def take(self, lane: int, count: int) -> Lanes:
-        return super().take(lane, min(self.most, self.lanes[lane].num_free))
+    most = 0
+
+    def take_for_caller(self, lane: int, count: int) -> Lanes:
+        del count
+        return super().take_for_caller(lane, min(self.most, self.lanes[lane].num_free))
 
     def check_room(self, required: Sequence[int]) -> None:
         super().check_room(required)
@@ -71,31 +103,35 @@ class EqualLanes(HostTierModel):
 
 
 @mutant("host_tier.page-given-twice", kills="RFC-0006:C-HOST-POOL#S3")
-class PageGivenTwice(HostTierModel):
-    """Gives a page that a node has to the next one as well."""
+class PageGivenTwice(Serving):
+    """Gives a page that a caller has to the next one as well."""
 
-    def take(self, lane: int, count: int) -> Lanes:
-        own = self.lanes[lane]
-        used = sorted(own.allocated)
-        pages = super().take(lane, count)
+    def take_for_caller(self, lane: int, count: int) -> Lanes:
+        kept = {page for own, page in self.host_pages() if own == lane}
+        used = sorted(self.lanes[lane].allocated - kept)
+        pages = super().take_for_caller(lane, count)
         if not used or not pages:
             return pages
-        own.give(pages[-1:])
+        self.lanes[lane].give(pages[-1:])
         return (*pages[:-1], used[0])
 
 
 @mutant("host_tier.page-repeated", kills="RFC-0006:C-HOST-POOL#S3")
-class PageRepeated(HostTierModel):
-    """Gives the first page of a lane in place of the last as well."""
+class PageRepeated(Serving):
+    """Gives callers the first page of a lane in place of the last as well."""
 
-    def take(self, lane: int, count: int) -> Lanes:
-        pages = super().take(lane, count)
+    def take_for_caller(self, lane: int, count: int) -> Lanes:
+        pages = super().take_for_caller(lane, count)
         if count > 1:
             self.lanes[lane].give(pages[-1:])
         return (*pages[:-1], pages[0]) if pages else ()
 
 
-@mutant("host_tier.statistics-late", kills="RFC-0006:C-HOST-POOL#S4")
+@mutant(
+    "host_tier.statistics-late",
+    kills="RFC-0006:C-HOST-POOL#S4",
+    also={"RFC-0006:C-TREE#S9": "what a caller was given is still counted beside the tree"},
+)
 class StatisticsLate(Misreporting):
     """Counts pages as free until the call after the one that was given them."""
 
@@ -116,14 +152,14 @@ class StatisticsOfTheFirstLane(Misreporting):
 
 
 @mutant("host_tier.decided-by-the-sum", kills="RFC-0006:C-HOST-POOL#S5")
-class DecidedByTheSum(HostTierModel):
-    """Compares sums over lanes, and gives what a lane has where it has too little."""
+class DecidedByTheSum(Serving):
+    """Compares sums over lanes, and gives callers what a lane has where it has too little."""
 
-    def fits(self, required: Sequence[int]) -> bool:
+    def fits_caller(self, required: Sequence[int]) -> bool:
         return sum(required) <= sum(self.free())
 
-    def take(self, lane: int, count: int) -> Lanes:
-        return super().take(lane, min(count, self.lanes[lane].num_free))
+    def take_for_caller(self, lane: int, count: int) -> Lanes:
+        return super().take_for_caller(lane, min(count, self.lanes[lane].num_free))
 
 
 @mutant("host_tier.shortage-is-fatal", kills="RFC-0006:C-HOST-POOL#S5")
@@ -159,11 +195,11 @@ class FirstLanesTaken(Misreporting):
 
 
 @mutant("host_tier.decided-by-the-smallest-lane", kills="RFC-0006:C-HOST-POOL#S7")
-class DecidedByTheSmallestLane(HostTierModel):
-    """Holds what is asked of any lane against the lane that has least."""
+class DecidedByTheSmallestLane(Serving):
+    """Holds what callers ask of any lane against the lane that has least."""
 
-    def fits(self, required: Sequence[int]) -> bool:
-        return super().fits(required) and max(required) <= min(self.free())
+    def fits_caller(self, required: Sequence[int]) -> bool:
+        return super().fits_caller(required) and max(required) <= min(self.free())
 
 
 @mutant("host_tier.scattered-pages-unusable", kills="RFC-0006:C-HOST-POOL#S7")
@@ -176,13 +212,13 @@ class ScatteredPagesUnusable(HostTierModel):
 
 
 @mutant("host_tier.wait-for-ever", kills="RFC-0006:C-HOST-POOL#S7")
-class WaitForEver(HostTierModel):
-    """Serves no more once something had to wait."""
+class WaitForEver(Serving):
+    """Serves no caller any more once one had to wait."""
 
     has_waited = False
 
-    def fits(self, required: Sequence[int]) -> bool:
-        self.has_waited = self.has_waited or not super().fits(required)
+    def fits_caller(self, required: Sequence[int]) -> bool:
+        self.has_waited = self.has_waited or not super().fits_caller(required)
         return not self.has_waited
 
 
@@ -208,7 +244,10 @@ class ReleasedOnTheFirstLane(Misreporting):
 @mutant(
     "host_tier.release-in-order-only",
     kills="RFC-0006:C-HOST-POOL#S8",
-    also={"RFC-0006:C-TREE#S10": "a release that names a page of the tree beside others is refused no better"},
+    also={
+        "RFC-0006:C-TREE#S10": "a release that names a page of the tree beside others is refused no better",
+        "RFC-0006:C-TREE#S11": "a release that names a fetched page beside others is refused no better",
+    },
 )
 class ReleaseInOrderOnly(HostTierModel):
     """Takes only pages back that stand in ascending order."""

@@ -12,7 +12,7 @@ from sharedkv_conformance.model.eviction_tree import ROOT
 from sharedkv_conformance.model.host_tier import HostTierModel
 from sharedkv_conformance.model.host_tier_copies import BACKUP
 from sharedkv_conformance.model.host_tier_refusals import insert_refusals
-from sharedkv_conformance.model.host_tier_tree import Node
+from sharedkv_conformance.model.host_tier_tree import HostPage, Node
 from sharedkv_conformance.model.lane_pages import FREE, IN_USE
 
 
@@ -227,10 +227,13 @@ class DuplicatesRefused(HostTierModel):
 class CopiesNumberedByKind(HostTierModel):
     """Names every backup by the same number while it is in flight."""
 
-    def number_copy(self) -> int:
-        super().number_copy()
+    def submit_backup(self, node: Node, host: Sequence[HostPage], request: str = "") -> int:
+        fresh = self.next_copy
         backups = [number for number, own in self.ledger.copies.items() if own.kind == BACKUP]
-        return backups[0] if backups else self.next_copy
+        self.next_copy = min(backups, default=fresh)
+        copy = super().submit_backup(node, host, request)
+        self.next_copy = max(fresh, self.next_copy)
+        return copy
 
 
 @mutant("host_tier.locks-numbered-alike", kills="RFC-0006:C-LOCKS#S1")
@@ -326,7 +329,11 @@ class UnlockLeavesTheTop(HostTierModel):
             node.locks.add(lock)
 
 
-@mutant("host_tier.unlock-twice", kills="RFC-0006:C-LOCKS#S5")
+@mutant(
+    "host_tier.unlock-twice",
+    kills="RFC-0006:C-LOCKS#S5",
+    also={"RFC-0006:C-RESET#S3": "a lock that a reset has ended is one that is not held"},
+)
 class UnlockTwice(HostTierModel):
     """Says nothing when a lock is given up that is not held."""
 

@@ -230,6 +230,15 @@ class RunsOfTheSource(TransferModel):
         return found
 
 
+@mutant("transfer.runs-of-two", kills="RFC-0012:C-BLOCKS#S1")
+class RunsOfTwo(TransferModel):
+    """Takes a run for one page, or for two."""
+
+    def runs(self, sources: Sequence[int], destinations: Sequence[int]) -> Runs:
+        found = super().runs(sources, destinations)
+        return [(source, destination, min(count, 2)) for source, destination, count in found]
+
+
 @mutant("transfer.one-page-size-for-all", kills="RFC-0012:C-BLOCKS#S1")
 class OnePageSizeForAll(TransferModel):
     """Takes the bytes of a page of the first buffer for those of all."""

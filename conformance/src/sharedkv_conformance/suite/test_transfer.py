@@ -84,7 +84,12 @@ def test_positions_are_those_of_the_request(histories: Histories) -> None:
     histories.run("transfer", laws=[positions_are_those_of_the_request])
 
 
-@check("transfer.destinations", "RFC-0012:C-MAPPING#S3", witnesses=("destinations_out_of_order", "later_chunk"))
+@check(
+    "transfer.destinations",
+    "RFC-0012:C-MAPPING#S3",
+    witnesses=("destinations_out_of_order", "later_chunk"),
+    cases=("KV-75",),
+)
 def test_destinations_are_those_of_the_positions(histories: Histories) -> None:
     """A page lands on another one's place."""
     histories.run("transfer", laws=[destinations_are_those_of_the_positions])

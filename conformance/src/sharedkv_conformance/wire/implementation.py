@@ -12,7 +12,8 @@ from typing import Any, cast
 from sharedkv_conformance.codec import Malformed, decode, encode
 from sharedkv_conformance.contract.errors import ContractError, Unsupported
 from sharedkv_conformance.contract.implementation import Description, OpenConfig
-from sharedkv_conformance.contract.operations import OPERATION_BY_NAME, Operation
+from sharedkv_conformance.contract.operation import Operation
+from sharedkv_conformance.contract.operations import OPERATION_BY_NAME
 from sharedkv_conformance.loss import Loss
 from sharedkv_conformance.status import Status
 from sharedkv_conformance.wire.bulk import BulkFile

@@ -12,7 +12,8 @@ from typing import Any
 from sharedkv_conformance.codec import Malformed, decode, encode, encode_error, one_level, recognise_error
 from sharedkv_conformance.contract.errors import Unsupported
 from sharedkv_conformance.contract.implementation import Description, Implementation, OpenConfig, Session
-from sharedkv_conformance.contract.operations import OPERATION_BY_NAME, Operation
+from sharedkv_conformance.contract.operation import Operation
+from sharedkv_conformance.contract.operations import OPERATION_BY_NAME
 from sharedkv_conformance.wire.bulk import BULK, BulkFile, opened
 from sharedkv_conformance.wire.messages import (
     CLOSE,
