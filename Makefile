@@ -106,7 +106,7 @@ $(BARE)/.made $(FULL)/.made: pyproject.toml constraints/dev.txt
 # What stands on the libraries themselves: schemas, TOML, terminals, templates, versions, arrays, and hypothesis under a whole run.
 lowest: $(LOWEST)/.made ## The lowest versions that the metadata allows, without torch: govctl, reports, reference, a quick run
 	$(LOWEST)/bin/python -m pytest -n $(WORKERS) tests/govctl tests/known tests/reference tests/reports
-	$(LOWEST)/bin/kvconform run --impl $(IMPL) --effort quick --output $(RESULTS)/lowest.json
+	$(LOWEST)/bin/kvconform run --impl $(IMPL) --effort quick -j 2 --output $(RESULTS)/lowest.json
 
 $(LOWEST)/.made: pyproject.toml constraints/lowest.txt
 	@$(FRESH_VENV)
